@@ -51,6 +51,55 @@ describe("haversack audit", () => {
     expect(out).not.toContain(SECRET);
   });
 
+  it("names remedies that work when they are typed", () => {
+    const project = scratchProject();
+    const long = (name: string) => `${name} `.repeat(3_000);
+    const uses = (...names: string[]) =>
+      names.flatMap((name, at) => {
+        const input = { file_path: join(project.root, "a.ts"), command: "npm test" };
+        const usage = { id: `m${at}`, usage: { input_tokens: 100, output_tokens: 1 } };
+        const content = long(name === "Read" ? "same" : name);
+        return [
+          record("assistant", [{ type: "tool_use", id: `c${at}`, name, input }], usage),
+          record("user", [{ type: "tool_result", tool_use_id: `c${at}`, content }]),
+        ];
+      });
+    const attachment = { type: "skill_listing", content: long("skill") };
+    const listing = {
+      parentUuid: null,
+      isSidechain: false,
+      attachment,
+      type: "attachment",
+      sessionId: "s-1",
+      cwd: "/made/up",
+    };
+    const file = join(project.home, ".claude/projects/-p/s1.jsonl");
+    mkdirSync(dirname(file), { recursive: true });
+    const tools = uses("Read", "Read", "Bash", "mcp__docs__find", "Task", "Edit");
+    const plan = record("assistant", [{ type: "text", text: long("plan") }], { id: "m", usage: {} });
+    writeFileSync(file, [JSON.stringify(listing), "\n", record("user", long("pasted")), plan, ...tools].join(""));
+    project.write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Use when printing PDF files.\n---\nB\n");
+    project.write("plan.md", "# Plan\n\n## First\n\n- [ ] Sew the strap\n");
+    project.write("docs/features/001/spec.md", "# Spec\n");
+    const { wastes } = project.haversack(["audit", "--json"]).json();
+    const kinds = wastes.map(({ kind }: { kind: string }) => kind).sort();
+    expect(kinds).toEqual(
+      ["mcp-result", "pasted", "planning", "reread", "shell-output", "skill-listing", "sub-agent-result"].sort(),
+    );
+    const values: Record<string, string> = { ROLE: "spec-reviewer", DIR: "docs/features/001", PLAN: "plan.md" };
+    const typed = new Set<string>(
+      wastes.flatMap(({ remedy }: { remedy: string }) => remedy.match(/`haversack [^`]+`/g)),
+    );
+    expect(typed.size).toBeGreaterThan(6);
+    for (const command of typed) {
+      const words = command.slice(11, -1).split(" ");
+      // In a terminal it asks.
+      if (words[0] === "init") words.push("--yes");
+      const { code, out, err } = project.haversack(words.map((word) => values[word] ?? word));
+      expect({ command, code, text: code === 0 ? "" : out + err }).toEqual({ command, code: 0, text: "" });
+    }
+  });
+
   it("reads a transcript whose first lines a crash has ruined", () => {
     const project = scratchProject();
     const file = writeTranscript(project);

@@ -92,14 +92,45 @@ describe("the shell of the CLI", () => {
   });
 
   it.each(["bash", "zsh", "fish"])("%s accepts the completion script", (shell) => {
-    const { code, out } = scratchProject().haversack(["completion", shell]);
+    const { haversack, write } = scratchProject();
+    const { code, out } = haversack(["completion", shell]);
     expect(code).toBe(0);
     expect(out).toContain("purge");
-    const check = spawnSync(shell, ["-n"], { input: out, encoding: "utf8" });
+    const check = spawnSync(shell, ["-n", write("script", out)], { encoding: "utf8" });
     // Only bash is on every machine. For a missing shell, only the script's text is checked.
     if (check.error) expect((check.error as NodeJS.ErrnoException).code).toBe("ENOENT");
     else expect(check.stderr).toBe("");
     if (shell === "bash") expect(check.status).toBe(0);
+  });
+
+  it("completes in zsh from the first key on, and files in fish", () => {
+    const { root, haversack, write } = scratchProject();
+    write("fpath/_haversack", haversack(["completion", "zsh"]).out);
+    // Stubs print what zsh's own functions would be asked for.
+    const zsh = spawnSync("zsh", ["-f"], {
+      input: `fpath=(${root}/fpath); autoload -Uz _haversack
+_describe() { print "described $1" }; _arguments() { print -l -- "$@" }
+words=(haversack ''); CURRENT=2; _haversack
+words=(haversack task list --status ''); CURRENT=5; _haversack`,
+      encoding: "utf8",
+    });
+    // A machine without the shell: cli.test.ts still checks the script's text above.
+    if (zsh.error) expect((zsh.error as NodeJS.ErrnoException).code).toBe("ENOENT");
+    else {
+      expect(zsh.stdout).toContain("described command");
+      expect(zsh.stdout).toMatch(/^--status\[.*:value:\(todo in_progress review done blocked archived\)$/m);
+    }
+    const script = haversack(["completion", "fish"]).out;
+    const file = write("fish/haversack.fish", script);
+    expect(script).toContain("complete -c haversack -n '__fish_seen_subcommand_from import' -F");
+    write("plan.md", "# Plan\n");
+    const asked = `cd ${root}; source ${file}; complete -C"haversack import "; complete -C"haversack task list --status re"`;
+    const fish = spawnSync("fish", ["--no-config", "-c", asked], { encoding: "utf8" });
+    if (fish.error) expect((fish.error as NodeJS.ErrnoException).code).toBe("ENOENT");
+    else
+      expect(fish.stdout.split("\n").map((line) => line.split("\t")[0])).toEqual(
+        expect.arrayContaining(["plan.md", "review"]),
+      );
   });
 
   it("completes commands and options in bash", () => {

@@ -10,6 +10,7 @@ import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts"
 import { SqliteRunStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-run-store.ts";
 import { type Scratch, scratchProject } from "../bins.ts";
 import { type RunningBoard, startBoard } from "./start-board.ts";
+import { dragByFinger, swipe } from "./touch.ts";
 
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 /** Where pictures of the page go, if somebody wants to look at them. */
@@ -113,6 +114,71 @@ describe("work", () => {
     await page.locator(".found").getByText("Retry failed webhooks").waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByRole("heading", { name: "Retry failed webhooks" }).waitFor();
+  });
+
+  it("moves a card as fast as somebody presses the keys", async () => {
+    const board = await startBoard({ project: shop() });
+    const page = await open(board);
+    await page.locator(".card", { hasText: "Print invoices" }).focus();
+    for (const key of ["Right", "Right", "Left", "Right"]) await page.keyboard.press(`Shift+Arrow${key}`);
+    const inReview = column(page, "review").locator(".card:focus", { hasText: "Print invoices" });
+    await inReview.waitFor();
+    const statusOf = () =>
+      board.project
+        .haversack(["task", "list", "--find", "Print invoices", "--json"])
+        .json()
+        .map(({ status }: { status: string }) => status);
+    await expect.poll(statusOf).toEqual(["review"]);
+    // What others write does not take the focus away, nor the place of the card.
+    board.project.haversack(["task", "create", "Another one", "--priority", "P0"]);
+    await column(page, "todo").locator(".card", { hasText: "Another one" }).waitFor();
+    expect(await inReview.count()).toBe(1);
+  });
+
+  it("lets a dragged card go where Escape is pressed, and opens none", async () => {
+    const page = await open(await startBoard({ project: shop() }));
+    const card = column(page, "todo").locator(".card", { hasText: "Print invoices" });
+    await card.hover();
+    await page.mouse.down();
+    await column(page, "review").hover();
+    await page.locator(".column.over[data-status=review]").waitFor();
+    await page.keyboard.press("Escape");
+    await page.mouse.up();
+    // Let go over its own column: it stays, and is not taken for pressed.
+    await card.hover();
+    await page.mouse.down();
+    await column(page, "review").hover();
+    await card.hover();
+    await page.mouse.up();
+    await expect.poll(() => page.locator(".ghost, .column.over").count()).toBe(0);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await card.click();
+    await page.getByRole("dialog").getByRole("heading", { name: "Print invoices as PDF" }).waitFor();
+  });
+
+  it("takes a finger on a phone: a card that is held moves, a swipe scrolls, a tap opens", async () => {
+    const board = await startBoard({ project: shop() });
+    const page = await open(board, { viewport: { width: 400, height: 800 }, hasTouch: true, isMobile: true });
+    const card = page.locator(".card", { hasText: "Print invoices" });
+    const centre = async (of: typeof card) => {
+      const { x, y, width, height } = (await of.boundingBox())!;
+      return { x: x + width / 2, y: y + height / 2 };
+    };
+    await dragByFinger(page, await centre(card), () => centre(page.locator(".drop[data-status=review]")));
+    await column(page, "review").locator(".card", { hasText: "Print invoices" }).waitFor();
+    await expect
+      .poll(() => board.project.haversack(["task", "list", "--find", "Print", "--json"]).json()[0].status)
+      .toBe("review");
+    expect(await page.locator(".drops").count()).toBe(0);
+    const scrolled = () => page.evaluate<number>("document.querySelector('.columns').scrollLeft");
+    expect(await scrolled()).toBe(0);
+    const other = page.locator(".card", { hasText: "<img src=x" });
+    const { x, y } = await centre(other);
+    await swipe(page, { x: x + 120, y }, { x: x - 160, y });
+    await expect.poll(scrolled).toBeGreaterThan(100);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await column(page, "in_progress").locator(".card").tap();
+    await page.getByRole("dialog").waitFor();
   });
 
   it("puts a card back that may not move, and says why", async () => {

@@ -94,8 +94,8 @@ export function useConnection(): Connection {
 export interface Live<T> {
   value?: T;
   error?: string;
-  /** Ask again now. */
-  refresh(): void;
+  /** Asks again, and ends when an answer that was asked for after this call is shown, or could not be had. */
+  refresh(): Promise<void>;
 }
 
 /** The least time between two requests for the same data while it changes. */
@@ -104,12 +104,13 @@ const PAUSE_MS = 250;
 /** The answer to a request, asked again when the project changes. One request at a time. */
 export function useLive<T>(path: string | undefined, { isLive = true } = {}): Live<T> {
   const [answer, setAnswer] = useState<{ path?: string | undefined; value?: T; error?: string }>({});
-  const ask = useRef<() => void>(() => undefined);
+  const ask = useRef(() => Promise.resolve());
   useEffect(() => {
     if (path === undefined) return;
     const aborted = new AbortController();
     let isAsking = false;
     let isStale = false;
+    let waiting: (() => void)[] = [];
     const load = async () => {
       if (isAsking) {
         isStale = true;
@@ -117,24 +118,33 @@ export function useLive<T>(path: string | undefined, { isLive = true } = {}): Li
       }
       isAsking = true;
       isStale = false;
+      const asked = waiting;
+      waiting = [];
       try {
         const value = await get<T>(path, aborted.signal);
         setAnswer({ path, value });
       } catch (error) {
-        if (aborted.signal.aborted) return;
-        setAnswer((before) => ({ ...(before.path === path ? before : { path }), error: (error as Error).message }));
+        if (!aborted.signal.aborted)
+          setAnswer((before) => ({ ...(before.path === path ? before : { path }), error: (error as Error).message }));
       }
+      for (const tell of asked) tell();
+      if (aborted.signal.aborted) return;
       await new Promise((done) => setTimeout(done, PAUSE_MS));
       isAsking = false;
       if (isStale && !aborted.signal.aborted) void load();
     };
     const listen = () => void load();
-    ask.current = listen;
+    ask.current = () => {
+      const answered = new Promise<void>((done) => waiting.push(done));
+      listen();
+      return answered;
+    };
     if (isLive) listeners.add(listen);
     void load();
     return () => {
       listeners.delete(listen);
       aborted.abort();
+      for (const tell of waiting) tell();
     };
   }, [path]);
   const { value, error } = answer.path === path ? answer : {};

@@ -119,7 +119,7 @@ function Report({ report }: { report: AuditReport }) {
               <li key={text}>
                 <strong class="number">{short(tokens)}</strong>
                 <div>
-                  {text}{" "}
+                  <Coded text={text} />{" "}
                   <span class="quiet">
                     <Coded text={remedy} />
                   </span>

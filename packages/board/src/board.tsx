@@ -1,7 +1,8 @@
 /** The tasks as columns. Cards move by drag, by keyboard, or in the task's panel. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, post, useLive } from "./api.ts";
-import { AskReason, Empty, Lease, Meter, Priority, Problem, STATUS_NAMES, short } from "./parts.tsx";
+import { followDrag, stopScroll } from "./drag.ts";
+import { AskReason, Empty, focusTask, Lease, Meter, Priority, Problem, STATUS_NAMES, short } from "./parts.tsx";
 import type { BoardCard, BoardView, Brief, Column, GroupCard, GroupsView } from "./types.ts";
 
 const ORDER: readonly Column[] = ["todo", "in_progress", "review", "blocked", "done"];
@@ -20,44 +21,51 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
   const [isAdding, setAdding] = useState(false);
   const [refusal, setRefusal] = useState<string>();
   const [said, setSaid] = useState("");
-  /** A card that was moved by keyboard keeps the focus in its new column. */
-  const focused = useRef<string>(undefined);
-  /** Cards that were moved here and that the server has not answered for yet. */
-  const [moving, setMoving] = useState<{ card: BoardCard; to: Column }>();
   const query = scope === "" ? "" : `&${scope.startsWith("E") ? "epic" : "story"}=${encodeURIComponent(scope)}`;
-  const { value: board, error, refresh } = useLive<BoardView>(`board?limit=${limit}${query}`);
-  useEffect(() => {
-    if (focused.current === undefined || document.activeElement !== document.body) return;
-    document.querySelector<HTMLElement>(`[data-task="${CSS.escape(focused.current)}"]`)?.focus();
+  const { value: newest, error, refresh } = useLive<BoardView>(`board?limit=${limit}${query}`);
+  const [drag, setDrag] = useState<{ card: BoardCard; from: Column; hasBar: boolean; over?: string | undefined }>();
+  const shown = useRef<BoardView>(undefined);
+  // Under a dragged card nothing moves.
+  if (!drag || !shown.current) shown.current = newest;
+  const board = shown.current;
+  const columns = useRef<HTMLDivElement>(null);
+  const hasBoard = board !== undefined;
+  useEffect(() => (columns.current ? stopScroll(columns.current) : undefined), [hasBoard]);
+  useKeptFocus();
+  const { moves, move: carry } = useMoves({
+    onAnswer: (answer) => {
+      setRefusal(answer.refused);
+      setSaid(answer.refused ?? answer.said);
+    },
+    refresh,
   });
   if (!board) return error === undefined ? <p class="quiet pad">Loading…</p> : <Problem text={error} />;
 
-  const move = async (card: BoardCard, from: Column, to: Column, notes?: string) => {
+  const move = (card: BoardCard, from: Column, to: Column, notes?: string) => {
     if (from === to) return;
-    if (to === "blocked" && notes === undefined) {
-      setAsked({ card, from });
-      return;
-    }
-    focused.current = document.activeElement?.getAttribute("data-task") ?? undefined;
-    setMoving({ card, to });
-    setRefusal(undefined);
-    try {
-      const { refused } = await post(`tasks/${card.id}/status`, { status: to, ...(notes && { notes }) });
-      setRefusal(refused);
-      setSaid(refused ?? `${card.id} moved to ${STATUS_NAMES[to]}`);
-    } catch (fault) {
-      setRefusal(fault instanceof ApiError ? fault.message : String(fault));
-    }
-    setMoving(undefined);
-    refresh();
+    if (to === "blocked" && notes === undefined) setAsked({ card, from });
+    else carry({ card, to, ...(notes !== undefined && { notes }) });
   };
 
   const cardsOf = (status: Column): BoardCard[] => {
     const tasks = board.columns.find((one) => one.status === status)?.tasks ?? [];
-    if (!moving) return tasks;
-    const others = tasks.filter(({ id }) => id !== moving.card.id);
-    return moving.to === status ? [moving.card, ...others] : others;
+    if (moves.size === 0) return tasks;
+    const arriving = [...moves.values()].filter(({ to }) => to === status).map(({ card }) => card);
+    return [...arriving, ...tasks.filter(({ id }) => !moves.has(id))];
   };
+  const startDrag = (event: PointerEvent, card: BoardCard, from: Column) =>
+    followDrag(event, {
+      onStart: () => {
+        const { scrollWidth = 0, clientWidth = 0 } = columns.current ?? {};
+        setDrag({ card, from, hasBar: scrollWidth > clientWidth });
+      },
+      onOver: (over) => setDrag((now) => now && { ...now, over }),
+      onEnd: (status) => {
+        setDrag(undefined);
+        const to = ORDER.find((one) => one === status);
+        if (to) move(card, from, to);
+      },
+    });
 
   return (
     <>
@@ -148,7 +156,7 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
           }}
         />
       )}
-      <div class="columns" hidden={kind !== "task"}>
+      <div ref={columns} class={drag ? "columns dragging" : "columns"} hidden={kind !== "task"}>
         {ORDER.map((status) => {
           const column = board.columns.find((one) => one.status === status);
           return (
@@ -158,74 +166,143 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
               cards={cardsOf(status)}
               total={column?.total ?? 0}
               ready={status === "todo" ? board.counts["ready"] : undefined}
-              onMove={(card, from, to) => void move(card, from, to)}
+              isOver={drag?.over === status && drag.from !== status}
+              dragged={drag?.card.id}
+              onMove={move}
+              onDrag={startDrag}
               onMore={() => setLimit(limit + MORE)}
             />
           );
         })}
       </div>
+      {drag?.hasBar && (
+        <div class="drops" aria-hidden="true">
+          {ORDER.map((status) => (
+            <div
+              key={status}
+              data-status={status}
+              class={drag.over === status ? "drop over" : drag.from === status ? "drop from" : "drop"}
+            >
+              <span class={`dot ${status}`} />
+              {STATUS_NAMES[status]}
+            </div>
+          ))}
+        </div>
+      )}
     </>
   );
 }
 
-interface Dragged {
+interface Move {
   card: BoardCard;
-  from: Column;
+  to: Column;
+  notes?: string;
 }
 
-let dragged: Dragged | undefined;
+/**
+ * Cards on their way are shown where they go, until a board that is newer than the server's answer is here. They are sent one by one, in
+ * order; what comes after a refused move of the same card is dropped.
+ */
+function useMoves({
+  onAnswer,
+  refresh,
+}: {
+  onAnswer(answer: { refused: string | undefined; said: string }): void;
+  refresh(): Promise<void>;
+}) {
+  const [moves, setMoves] = useState<ReadonlyMap<string, Move>>(new Map());
+  const latest = useRef(moves);
+  const queue = useRef(Promise.resolve());
+  const change = (id: string, move: Move | undefined) => {
+    const others = new Map([...latest.current].filter(([other]) => other !== id));
+    latest.current = move ? others.set(id, move) : others;
+    setMoves(latest.current);
+  };
+  const send = async (sent: Move) => {
+    const { card, to, notes } = sent;
+    if (!latest.current.has(card.id)) return;
+    const body = { status: to, ...(notes !== undefined && { notes }) };
+    const refused = await post(`tasks/${card.id}/status`, body).then(
+      (answer) => answer.refused,
+      (fault: unknown) => (fault instanceof ApiError ? fault.message : String(fault)),
+    );
+    onAnswer({ refused, said: `${card.id} moved to ${STATUS_NAMES[to]}` });
+    if (refused !== undefined) return change(card.id, undefined);
+    void refresh().then(() => {
+      if (latest.current.get(card.id) === sent) change(card.id, undefined);
+    });
+  };
+  const move = (one: Move) => {
+    change(one.card.id, one);
+    queue.current = queue.current.then(() => send(one));
+  };
+  return { moves, move };
+}
+
+/** A card keeps the focus when it moves, by whomever: its element is then made anew. */
+function useKeptFocus(): void {
+  const kept = useRef<string>(undefined);
+  useEffect(() => {
+    const keep = ({ target }: Event) => {
+      kept.current = target instanceof HTMLElement ? target.dataset["task"] : undefined;
+    };
+    const forget = ({ target }: Event) => {
+      if (!(target instanceof Element) || !target.closest("[data-task]")) kept.current = undefined;
+    };
+    addEventListener("focusin", keep);
+    addEventListener("pointerdown", forget);
+    return () => {
+      removeEventListener("focusin", keep);
+      removeEventListener("pointerdown", forget);
+    };
+  }, []);
+  useLayoutEffect(() => {
+    if (kept.current !== undefined && document.activeElement === document.body) focusTask(kept.current);
+  });
+}
 
 function ColumnView({
   status,
   cards,
   total,
   ready,
+  isOver,
+  dragged,
   onOpen,
   onMove,
+  onDrag,
   onMore,
 }: {
   status: Column;
   cards: readonly BoardCard[];
   total: number;
   ready: number | undefined;
+  isOver: boolean;
+  dragged: string | undefined;
   onOpen(id: string): void;
   onMove(card: BoardCard, from: Column, to: Column): void;
+  onDrag(event: PointerEvent, card: BoardCard, from: Column): void;
   onMore(): void;
 }) {
-  const [isOver, setOver] = useState(false);
   const title = STATUS_NAMES[status] ?? status;
   return (
-    <section
-      class={isOver ? "column over" : "column"}
-      data-status={status}
-      aria-label={title}
-      onDragOver={(event) => {
-        if (!dragged || dragged.from === status) return;
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        if (dragged) onMove(dragged.card, dragged.from, status);
-        dragged = undefined;
-      }}
-    >
+    <section class={isOver ? "column over" : "column"} data-status={status} aria-label={title}>
       <h2>
         <span class={`dot ${status}`} aria-hidden="true" />
-        {title} <span class="count">{total}</span>
-        {ready !== undefined && ready > 0 && <span class="quiet"> {ready} ready</span>}
+        {title} <span class="count">{total.toLocaleString("en")}</span>
+        {ready !== undefined && ready > 0 && (
+          <span class="quiet"> {ready === total ? "all" : ready.toLocaleString("en")} ready</span>
+        )}
       </h2>
       <ul class="cards">
         {cards.map((card) => (
-          <Card key={card.id} {...{ card, status, onOpen, onMove }} />
+          <Card key={card.id} {...{ card, status, onOpen, onMove, onDrag }} isDragged={card.id === dragged} />
         ))}
       </ul>
       {cards.length === 0 && <Empty>{EMPTY[status]}</Empty>}
       {total > cards.length && (
         <button type="button" class="more" onClick={onMore}>
-          {total - cards.length} more
+          {(total - cards.length).toLocaleString("en")} more
         </button>
       )}
     </section>
@@ -243,13 +320,17 @@ const EMPTY: Readonly<Record<Column, string>> = {
 function Card({
   card,
   status,
+  isDragged,
   onOpen,
   onMove,
+  onDrag,
 }: {
   card: BoardCard;
   status: Column;
+  isDragged: boolean;
   onOpen(id: string): void;
   onMove(card: BoardCard, from: Column, to: Column): void;
+  onDrag(event: PointerEvent, card: BoardCard, from: Column): void;
 }) {
   const { id, title, type, priority, agent, lease_until, waiting, note, group } = card;
   const onKeyDown = (event: KeyboardEvent) => {
@@ -267,22 +348,21 @@ function Card({
     <li class="item">
       <button
         type="button"
-        class="card"
+        class={isDragged ? "card dragged" : "card"}
         data-task={id}
-        draggable
         aria-keyshortcuts="Shift+ArrowLeft Shift+ArrowRight"
         onClick={() => onOpen(id)}
         onKeyDown={onKeyDown}
-        onDragStart={(event) => {
-          dragged = { card, from: status };
-          event.dataTransfer?.setData("text/plain", id);
-        }}
-        onDragEnd={() => {
-          dragged = undefined;
-        }}
+        onPointerDown={(event) => onDrag(event, card, status)}
       >
-        {group && <span class="card-group">{group}</span>}
-        <span class="card-title">{title}</span>
+        {group && (
+          <span class="card-group" dir="auto">
+            {group}
+          </span>
+        )}
+        <span class="card-title" dir="auto">
+          {title}
+        </span>
         <span class="card-foot">
           <span class="id">{id}</span>
           <Priority value={priority} />
@@ -294,7 +374,11 @@ function Card({
             </span>
           )}
         </span>
-        {note && <span class="card-note">{note}</span>}
+        {note && (
+          <span class="card-note" dir="auto">
+            {note}
+          </span>
+        )}
       </button>
     </li>
   );
@@ -362,7 +446,7 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
                   onOpen(id);
                 }}
               >
-                <span class="id">{id}</span> {title} <span class="quiet">{STATUS_NAMES[status]}</span>
+                <span class="id">{id}</span> <bdi>{title}</bdi> <span class="quiet">{STATUS_NAMES[status]}</span>
               </button>
             </li>
           ))}
@@ -418,7 +502,9 @@ function GroupCardView({ group, onPick }: { group: GroupCard; onPick(id: string)
   const { id, title, done, total, epic_id } = group;
   return (
     <button type="button" class="card" onClick={() => onPick(id)}>
-      <span class="card-title">{title}</span>
+      <span class="card-title" dir="auto">
+        {title}
+      </span>
       <Meter value={total > 0 ? done / total : 0} label="Done" />
       <span class="card-foot">
         <span class="id">{id}</span>

@@ -115,6 +115,10 @@ export const STATUS_NAMES: Readonly<Record<string, string>> = {
   archived: "Archived",
 };
 
+export function focusTask(id: string): void {
+  document.querySelector<HTMLElement>(`[data-task="${CSS.escape(id)}"]`)?.focus();
+}
+
 /** A panel over the page. Escape or the backdrop closes it; the focus returns to where it was. */
 export function Panel({ title, onClose, children }: { title: string; onClose(): void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -129,7 +133,10 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
     return () => {
       shown?.close();
       // Whoever has pressed a key since then may be typing elsewhere.
-      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus();
+      if (!(before instanceof HTMLElement) || document.activeElement !== document.body) return;
+      // A card that was moved meanwhile has another element.
+      if (before.isConnected) before.focus();
+      else if (before.dataset["task"] !== undefined) focusTask(before.dataset["task"]);
     };
   }, []);
   return (

@@ -14,7 +14,10 @@ export function Queue({ onOpen }: { onOpen(id: string): void }) {
         {value.tasks.map(({ id, title, priority = "", task_type, files = [] }) => (
           <li key={id}>
             <button type="button" class="line" onClick={() => onOpen(id)}>
-              <span class="id">{id}</span> <Priority value={priority} /> <span class="grow">{title}</span>{" "}
+              <span class="id">{id}</span> <Priority value={priority} />{" "}
+              <span class="grow" dir="auto">
+                {title}
+              </span>{" "}
               <span class="quiet">
                 {task_type}
                 {files.length > 0 && `, ${files.length} ${files.length === 1 ? "file" : "files"}`}
@@ -39,7 +42,10 @@ export function Agents({ onOpen }: { onOpen(id: string): void }) {
         {value.claims.map(({ task_id, title, agent, claimed_at, lease_until }) => (
           <li key={task_id}>
             <button type="button" class="line" onClick={() => onOpen(task_id)}>
-              <span class="id">{task_id}</span> <span>{agent}</span> <span class="grow">{title}</span>{" "}
+              <span class="id">{task_id}</span> <span>{agent}</span>{" "}
+              <span class="grow" dir="auto">
+                {title}
+              </span>{" "}
               <span class="quiet">for {ago(claimed_at, now).replace(" ago", "")}</span> <Lease until={lease_until} />
             </button>
           </li>
@@ -61,7 +67,7 @@ export function Agents({ onOpen }: { onOpen(id: string): void }) {
             {messages.map(({ id, from, text, at, readAt }) => (
               <li key={id}>
                 <time dateTime={at}>{ago(at, now)}</time> <strong>{from}</strong>{" "}
-                {!readAt && <span class="tag">unread</span>} <span class="text">{text}</span>
+                {!readAt && <span class="tag">unread</span>} <bdi class="text">{text}</bdi>
               </li>
             ))}
           </ol>

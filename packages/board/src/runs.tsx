@@ -77,7 +77,7 @@ export function Runs({ onOpen }: { onOpen(id: string): void }) {
                 {run.tasks.map(({ id, title, state }) => (
                   <li key={id}>
                     <button type="button" class="link" onClick={() => onOpen(id)}>
-                      {id} {title}
+                      {id} <bdi>{title}</bdi>
                     </button>{" "}
                     <span class={`state ${state}`}>{state}</span>
                   </li>

@@ -40,7 +40,9 @@ export function TaskPanel({ id, onOpen, onClose }: { id: string; onOpen(id: stri
           <p class="panel-head">
             <span class="id">{task.id}</span> <span class="tag">{task.task_type}</span>
           </p>
-          <h2 class="panel-title">{task.title}</h2>
+          <h2 class="panel-title" dir="auto">
+            {task.title}
+          </h2>
           <div class="row">
             <label>
               Status{" "}
@@ -117,7 +119,9 @@ export function TaskPanel({ id, onOpen, onClose }: { id: string; onOpen(id: stri
                     {role} {attempt}
                   </strong>{" "}
                   <span class={`verdict ${status.toLowerCase()}`}>{status}</span>
-                  <p class="text">{summary}</p>
+                  <p class="text" dir="auto">
+                    {summary}
+                  </p>
                   {files_changed && <p class="quiet">{files_changed.join(", ")}</p>}
                 </article>
               ))}
@@ -128,7 +132,7 @@ export function TaskPanel({ id, onOpen, onClose }: { id: string; onOpen(id: stri
             <ol class="history">
               {task.activity.map(({ at, actor, kind, text }) => (
                 <li key={`${at}${kind}${text}`}>
-                  <time dateTime={at}>{ago(at, now)}</time> <strong>{actor}</strong> {text || kind}
+                  <time dateTime={at}>{ago(at, now)}</time> <strong>{actor}</strong> <bdi>{text || kind}</bdi>
                 </li>
               ))}
             </ol>
@@ -143,7 +147,9 @@ function Text({ title, text }: { title: string; text: string | undefined }) {
   return text === undefined ? null : (
     <section>
       <h3>{title}</h3>
-      <p class="text">{text}</p>
+      <p class="text" dir="auto">
+        {text}
+      </p>
     </section>
   );
 }
@@ -162,7 +168,7 @@ function List({
       <h3>{title}</h3>
       <ul class="plain">
         {items.map((item) => (
-          <li key={item}>{isCode ? <code>{item}</code> : item}</li>
+          <li key={item}>{isCode ? <code>{item}</code> : <bdi>{item}</bdi>}</li>
         ))}
       </ul>
     </section>
@@ -185,7 +191,7 @@ function Tasks({
         {tasks.map(({ id, title: name, status }) => (
           <li key={id}>
             <button type="button" class="link" onClick={() => onOpen(id)}>
-              {id} {name}
+              {id} <bdi>{name}</bdi>
             </button>{" "}
             <span class="quiet">{STATUS_NAMES[status] ?? status}</span>
           </li>

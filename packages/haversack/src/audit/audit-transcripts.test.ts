@@ -4,8 +4,10 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { countTokens, loadCounter } from "../tokens/count.ts";
 import { type Audit, type AuditOptions, auditTranscripts } from "./audit-transcripts.ts";
+import { Calibration } from "./calibration.ts";
 import { findTranscripts } from "./find-transcripts.ts";
 import { READERS } from "./readers.ts";
+import { WindowLedger } from "./window-ledger.ts";
 
 function folder(files: Record<string, string>): string {
   const base = mkdtempSync(join(tmpdir(), "haversack-audit-"));
@@ -94,6 +96,34 @@ describe("auditTranscripts", () => {
     ]);
     for (const { remedy } of result1.wastes) expect(remedy).not.toBe("");
     expect(JSON.stringify(result1)).not.toContain(secret);
+  });
+
+  it("names rereads once per project, with the file that was read most", async () => {
+    const reads = ["a.ts", "b.ts", "b.ts", "b.ts", "a.ts", "c.ts", "c.ts"].flatMap((name, at) => [
+      answer(`m${at}`, [call(`c${at}`, "Read", { file_path: `${CWD}/${name}` })]),
+      result(`c${at}`, words(name, 400)),
+    ]);
+    const { wastes } = await audit({ "p/s1.jsonl": lines(user("Read."), ...reads) });
+    expect(wastes.map(({ kind, name, count, text }) => ({ kind, name, count, text }))).toEqual([
+      {
+        ...{ kind: "reread", name: "b.ts", count: 4 },
+        text: "b.ts was read again unchanged twice, and 2 other files twice, while the window still held the same text.",
+      },
+    ]);
+  });
+
+  it("keeps nothing of a session that only its reading needs", async () => {
+    const done: object[] = [];
+    const calibration = new Calibration(await loadCounter());
+    const records = { read: 0, skipped: 0, broken: 0, unknown: new Map() };
+    const about = { client: "codex", hasFixed: false, absent: [], path: "x" } as const;
+    const ledger = new WindowLedger(about, { calibration, records, done: (lane) => done.push(lane) });
+    ledger.session({ sessionId: "s", agentId: "" });
+    ledger.mark("m1");
+    ledger.add("read", words("file", 100), "a.ts");
+    ledger.end();
+    expect(done).toHaveLength(1);
+    for (const key of ["marks", "reads", "window"]) expect(Object.keys(done[0]!)).not.toContain(key);
   });
 
   it("starts a new window at a compaction, keeps what the client kept, and says what was lost", async () => {

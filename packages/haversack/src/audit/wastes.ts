@@ -75,6 +75,8 @@ export class ItemTotals {
   }
 }
 
+/** In characters: about the size from which an output counts as a waste. */
+const REPLACE_OUTPUTS = "`haversack config set outputs.replace_over 4000`";
 const MOST_WASTES = 10;
 /** Smaller ones are not worth a line. */
 const LEAST_TOKENS = 200;
@@ -82,11 +84,12 @@ const LEAST_TOKENS = 200;
 const INSTRUCTIONS_TOKENS = 2_500;
 
 export function findWastes(items: ItemTotals, sessions: readonly AuditedSession[]): Waste[] {
-  const found = items.list().flatMap((total) => {
-    const waste = wasteOf(total);
+  const totals = items.list();
+  const found = totals.flatMap((total) => {
+    const waste = total.category === AT.file_rereads ? undefined : wasteOf(total);
     return waste ? [waste] : [];
   });
-  return [...found, ...planningOf(sessions)]
+  return [...found, ...rereadsOf(totals), ...planningOf(sessions)]
     .filter(({ tokens }) => tokens >= LEAST_TOKENS)
     .sort((a, b) => b.tokens - a.tokens)
     .slice(0, MOST_WASTES);
@@ -96,13 +99,6 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
   const all = Math.round(tokens);
   const about = { project, name: shown(insideOf(project, name)), tokens: Math.round(wasted), count, windows };
   switch (category) {
-    case AT.file_rereads:
-      return {
-        ...about,
-        kind: "reread",
-        text: `${about.name || "A file"} was read again unchanged ${times(count)}, while the window still held the same text.`,
-        remedy: "outputs.replace_over replaces an unchanged read by one line; `recall` returns any part.",
-      };
     case AT.skill_listing:
       return {
         ...about,
@@ -110,7 +106,7 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
         kind: "skill-listing",
         text: `The client's own listing of skills was in ${some(windows, "window")}, used or not.`,
         remedy:
-          "`haversack skill defer` takes your skills out of it; a prompt that needs one still finds it. Bundled skills stay.",
+          "`haversack skill defer --all` takes your skills out of it; a prompt that needs one still finds it. Bundled skills stay.",
       };
     case AT.skill_bodies:
       return wasted === 0
@@ -126,14 +122,14 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
         ...about,
         kind: "shell-output",
         text: `Output of \`${about.name}\`: ${some(count, "result")}, ${number(all)} tokens in all.`,
-        remedy: `outputs.replace_over keeps head, tail and errors (about ${HANDLE_TOKENS} tokens); \`recall\` returns the rest.`,
+        remedy: `${REPLACE_OUTPUTS} keeps head, tail and errors (about ${HANDLE_TOKENS} tokens), except in Gemini CLI; \`haversack recall\` returns the rest.`,
       };
     case AT.mcp_results:
       return {
         ...about,
         kind: "mcp-result",
         text: `Results of the MCP tool ${about.name}: ${some(count, "result")}, ${number(all)} tokens in all.`,
-        remedy: "Ask the tool for fewer fields, or keep long outputs out of the window (outputs.replace_over).",
+        remedy: `Ask the tool for fewer fields. ${REPLACE_OUTPUTS}, then \`haversack init\`, keeps head and tail of long ones, except in Gemini CLI.`,
       };
     case AT.sub_agent_results:
       return {
@@ -141,7 +137,8 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
         name: "",
         kind: "sub-agent-result",
         text: `${some(count, "sub-agent report")} came back whole.`,
-        remedy: "Handoffs: the sub-agent stores its result, and the coordinator gets a card (`haversack handoff`).",
+        remedy:
+          "`haversack config set work.replace_results true` shows the coordinator the summary of the stored handoff instead, if the sub-agent worked on a task.",
       };
     case AT.pasted:
       return {
@@ -152,7 +149,8 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
           count > 1
             ? `The same document of ${number(all / windows)} tokens was pasted ${times(count)}.`
             : `A document of ${number(all / windows)} tokens was pasted into a prompt.`,
-        remedy: "Put it in a file and name it: a reference block (`haversack review dispatch`) lists what to read.",
+        remedy:
+          "Put it in a file and name the file. For reviewers, `haversack review dispatch ROLE --feature DIR` prints a prompt that does so.",
       };
     case AT.instructions: {
       const spare = all - windows * INSTRUCTIONS_TOKENS;
@@ -168,6 +166,33 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
     default:
       return undefined;
   }
+}
+
+/** One per project: the remedy is the same for all files. */
+function rereadsOf(totals: readonly Total[]): Waste[] {
+  const byProject = new Map<string, Total[]>();
+  for (const total of totals) {
+    if (total.category !== AT.file_rereads) continue;
+    const files = byProject.get(total.project);
+    if (files) files.push(total);
+    else byProject.set(total.project, [total]);
+  }
+  return [...byProject].flatMap(([project, files]) => {
+    const [most, ...others] = files.sort((a, b) => b.wasted - a.wasted);
+    if (!most) return [];
+    const sum = (of: (total: Total) => number) => files.reduce((all, total) => all + of(total), 0);
+    const name = shown(insideOf(project, most.name));
+    const rest =
+      others.length === 0
+        ? ""
+        : `, and ${some(others.length, "other file")} ${times(sum(({ count }) => count) - most.count)}`;
+    return {
+      ...{ kind: "reread" as const, project, name, tokens: Math.round(sum(({ wasted }) => wasted)) },
+      ...{ count: sum(({ count }) => count), windows: Math.max(...files.map(({ windows }) => windows)) },
+      text: `${name || "A file"} was read again unchanged ${times(most.count)}${rest}, while the window still held the same text.`,
+      remedy: `${REPLACE_OUTPUTS} replaces a long unchanged read by one line, in Claude Code and opencode; \`haversack recall\` returns it.`,
+    };
+  });
 }
 
 function planningOf(sessions: readonly AuditedSession[]): Waste[] {
@@ -187,7 +212,7 @@ function planningOf(sessions: readonly AuditedSession[]): Waste[] {
     count,
     windows: count,
     text: `${some(count, "session")} planned for ${number(tokens / count)} tokens${count > 1 ? " each" : ""} before the first edit.`,
-    remedy: "Keep the plan as tasks (`haversack import --from plan`): a session starts with `haversack next`.",
+    remedy: "Keep the plan as tasks with `haversack import PLAN`: a session then starts with `haversack next`.",
   }));
 }
 

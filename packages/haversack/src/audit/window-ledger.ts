@@ -308,7 +308,9 @@ export class WindowLedger implements TranscriptSink {
     lane.windows.push(lane.window);
     // Without an edit nothing was prepared: it was a conversation.
     if (!lane.hasEdit && !lane.hadEdit) for (const window of lane.windows) movePlanning(window);
-    this.#done(lane);
+    // What only the reading needs is most of it: kept for thousands of sessions, it would be hundreds of megabytes.
+    const { window: _, reads: __, marks: ___, mark: ____, hadEdit: _____, ...done } = lane;
+    this.#done(done);
   }
 }
 

@@ -12,7 +12,7 @@ export const ROLE: ArgumentSpec = {
   required: true,
 };
 
-export const FEATURE: OptionSpec = option("DIR", "Required: the feature's folder, or its name in docs/features.");
+export const FEATURE: OptionSpec = option("FOLDER", "Required: the feature's folder, or its name in docs/features.");
 
 export const PHASE: OptionSpec = option(
   "PHASE",

@@ -1,4 +1,4 @@
-/** The audit for the board: `haversack audit --json` in a process of its own, because reading gigabytes would stop the page's server. */
+/** The audit for the board: runs `haversack audit --json` in a separate process, because reading gigabytes would block the page's server. */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Audit, Compaction } from "../audit/audit-transcripts.ts";
 import { CATEGORIES, type Tokens, UNEXPLAINED_LABEL } from "../audit/categories.ts";
@@ -33,14 +33,14 @@ export class BoardAudit {
     const words = [installed.bin, "audit", "--json", "--project", root, "--since", `${days}d`];
     const child = spawn(installed.node, words, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
-    // What was read before stays in view until there is something newer.
+    // The last report stays visible until there is a newer one.
     const before = this.#view.report && { report: this.#view.report };
     this.#view = { state: "reading", days, at: new Date().toISOString(), ...before };
     const [out, err]: [Buffer[], Buffer[]] = [[], []];
     child.stdout.on("data", (part: Buffer) => out.push(part));
     child.stderr.on("data", (part: Buffer) => err.push(part));
     const ended = (problem: string | undefined) => {
-      // Another one was started meanwhile.
+      // A newer audit was started meanwhile.
       if (this.#child !== child) return;
       this.#child = undefined;
       const at = new Date().toISOString();
@@ -58,14 +58,14 @@ export class BoardAudit {
   }
 }
 
-/** Undefined: some files could not be read, but there is a report of the others. */
+/** Undefined: there is a report, even if some files could not be read. */
 function problemOf(said: string, out: readonly Buffer[]): string | undefined {
   if (out.length > 0) return undefined;
   const [, text = "the transcripts could not be read"] = /haversack: (?:error|note): (.*)/.exec(said) ?? [];
   return cleanLine(text, { maxChars: 300 });
 }
 
-/** What `audit --json` prints, as far as the page needs it. */
+/** The part of `audit --json` that the page needs. */
 interface Printed extends Omit<Audit, "sessions"> {
   sessions: { client: string; session_id: string; windows: { compaction: Compaction | null }[] }[];
 }
@@ -85,7 +85,7 @@ const ROWS: readonly { key: keyof Tokens; label: string }[] = [
 const MOST_DAYS = 120;
 const MOST_LOST = 20;
 
-/** Only what the page draws: all windows of a year are megabytes. */
+/** Only what the page draws: all windows of a year would be megabytes. */
 function reportOf(audit: Printed): AuditReport {
   const { files, bytes, records, windows, compactions, tokens, carried, wastes, sessions, days } = audit;
   const shown = ROWS.filter(({ key }) => audit.categories[key] > 0);

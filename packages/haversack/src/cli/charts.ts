@@ -7,7 +7,7 @@ export function canDraw({ isTerminal, env }: Pick<Io, "isTerminal" | "env">): bo
   return isTerminal && env["TERM"] !== "dumb" && isUtf8(env);
 }
 
-/** As the C library decides: the first of these that is set counts. */
+/** Like the C library: the first of these variables that is set decides. */
 function isUtf8(env: Environment): boolean {
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
   return /utf-?8/i.test(locale);
@@ -15,7 +15,7 @@ function isUtf8(env: Environment): boolean {
 
 const BAR_CELLS = 20;
 
-/** A share of 1 as a bar of fixed length. */
+/** A share from 0 to 1 as a bar of fixed length. */
 export function bar(share: number, { cells = BAR_CELLS } = {}): string {
   const filled = Math.max(0, Math.min(cells, Math.round(share * cells)));
   return `${"█".repeat(filled)}${"░".repeat(cells - filled)}`;
@@ -23,7 +23,7 @@ export function bar(share: number, { cells = BAR_CELLS } = {}): string {
 
 const STEPS = "▁▂▃▄▅▆▇█";
 
-/** One column per value, from 0 to `most` (default: the largest). What is unknown stays empty. */
+/** One column per value, from 0 to `most` (default: the largest value). Unknown values are left empty. */
 export function columnsOf(
   values: readonly (number | undefined)[],
   most = Math.max(...values.map((value) => value ?? 0)),
@@ -31,7 +31,7 @@ export function columnsOf(
   return values
     .map((value) => {
       if (value === undefined) return " ";
-      // Only 0 is as low as 0.
+      // Only a value of 0 gets the lowest block.
       const step = most > 0 ? Math.ceil((Math.max(0, value) / most) * (STEPS.length - 1)) : 0;
       return STEPS[Math.min(STEPS.length - 1, step)];
     })

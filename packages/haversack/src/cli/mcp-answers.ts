@@ -71,7 +71,7 @@ function indexElsewhere(cwd: string, env: Environment): boolean {
   return status === 0;
 }
 
-/** For work that a hook leaves to another process. */
+/** Starts work that a hook leaves to another process. */
 function ownProgram(): string[] {
   const { node, bin } = findInstalled();
   return [node, bin];

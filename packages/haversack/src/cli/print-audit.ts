@@ -82,7 +82,7 @@ function wasteLines({ wastes, projects }: Audit): string[] {
   return wastes.flatMap(({ text, remedy, tokens, project }, place) => {
     const where = projects.length > 1 && project !== "" ? ` (${projectName(project)})` : "";
     return [
-      // One column for the rank and the size, so that long lines continue below the text.
+      // Rank and size share a column, so that long lines continue below the text.
       `${`${place + 1}. ${number(tokens)} tokens`.padStart(WASTE_WIDTH)}  ${oneLine(text)}${where}`,
       `${" ".repeat(WASTE_WIDTH)}  ${remedy}`,
     ];
@@ -146,7 +146,7 @@ function merged(list: readonly Tokens[]): Tokens {
   return sum;
 }
 
-/** IDs that begin with their time are told apart by their end. */
+/** IDs that begin with a time differ at their end. */
 function nameOf({ client, sessionId, agentId }: AuditedSession): string {
   const isByEnd = client === "codex" || client === "opencode";
   const short = (id: string) => (isByEnd ? oneLine(id).slice(-8) : oneLine(id).slice(0, 8));

@@ -42,7 +42,7 @@ function once(io: Io, text: string, say: (io: Io, text: string) => void): void {
   say(io, text);
 }
 
-/** `sessionId`: the one that was named; absent if the newest was wanted. */
+/** `sessionId`: the requested session; absent if the newest was requested. */
 export function noSession(sessionId?: string): HaversackError {
   if (!sessionId) return new HaversackError("not-found", "no session was seen here yet");
   return new HaversackError("not-found", `no session ${cleanLine(sessionId)} was seen here`, {

@@ -1,4 +1,4 @@
-/** What must be there before `haversack work` spends anything. Each refusal is one line with the remedy. */
+/** Checks before `haversack work` starts a session. Each refusal is one line with a remedy. */
 import { spawnSync } from "node:child_process";
 import { HaversackError } from "../base/errors.ts";
 import { findOnPath, isOlder, versionOf } from "../clients/client-program.ts";
@@ -54,7 +54,7 @@ export function requireClient(
   });
 }
 
-/** For a first look: names the client that a run would start, and the problem if there is none. */
+/** For `--dry-run`: names the client that a run would start, or the problem. */
 export function clientOrNone(
   id: string,
   call: Call,
@@ -70,7 +70,7 @@ export function clientOrNone(
   }
 }
 
-/** The program that a shell command starts with, if there is none of that name. Only where that is a plain word. */
+/** The program that a shell command begins with, if it is not installed. Checks only plain words. */
 function missingProgram(command: string, { env, cwd }: Call["io"]): string | undefined {
   const [, word] = /^\s*([\w./+-]+)(?=\s|$)/.exec(command) ?? [];
   if (word === undefined) return undefined;
@@ -101,7 +101,7 @@ export function requireRepository(
       hint: `\`git switch ${mergeInto ?? "BRANCH"}\` first`,
     });
   }
-  // A merge that was killed may have left these. The run that goes on looks after that.
+  // A killed merge may have left these. The continued run handles that.
   if (isContinued) return { cwd, branch };
   const lock = indexLock(cwd);
   if (lock !== undefined) {
@@ -165,7 +165,7 @@ export async function requireReady(
   );
 }
 
-/** Tasks that an interrupted run took and that no later run has finished. */
+/** Tasks of an interrupted run that no later run has finished. */
 async function uncheckedOf({ id, startedAt }: Run, runs: RunStore): Promise<string[]> {
   const since = await runs.tasksSince(startedAt);
   const done = new Set(since.filter(({ state }) => state === "done").map(({ taskId }) => taskId));

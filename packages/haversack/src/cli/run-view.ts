@@ -1,4 +1,4 @@
-/** How a run is shown: a live view in a terminal, plain lines elsewhere, one JSON object per line for programs. */
+/** Shows a run: a live view in a terminal, plain lines elsewhere, or one JSON object per line for programs. */
 import { stripControl } from "../base/clean-text.ts";
 import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
@@ -11,7 +11,7 @@ import { wrapColumns } from "./terminal.ts";
 
 export interface RunView {
   on(event: RunEvent): void;
-  /** The terminal is as it was before. */
+  /** Restores the terminal. */
   close(): void;
 }
 
@@ -52,7 +52,7 @@ function plainLine(io: Io, event: RunEvent): void {
   if (line !== undefined) io.out(`${line}\n`);
 }
 
-/** Undefined: not worth a line. What models, tests and titles say cannot move the cursor. */
+/** Undefined: nothing to show. Removes control characters from the texts of models, tests and titles. */
 export function lineOf(event: RunEvent): string | undefined {
   const line = textOf(event);
   return line === undefined ? undefined : oneLine(line);
@@ -113,28 +113,28 @@ const ASKED: Readonly<Record<EndWhy, string>> = {
 };
 
 const REDRAW_MS = 200;
-/** Nothing may come for minutes, and the clock must still go. */
+/** There may be no event for minutes, but the clock must continue. */
 const TICK_MS = 1_000;
 
 interface ShownSession {
   start: Extract<RunEvent, { kind: "session" }>;
   startedAt: number;
   state?: Readonly<LiveState>;
-  /** What it does, and since when. */
+  /** Its current activity, and when that began. */
   doing: string;
   doingSince: number;
 }
 
-/** What happened, and below it a few lines about now, which are redrawn in place. */
+/** The last events and, below them, a few lines on the current state, which are redrawn in place. */
 class LiveView implements RunView {
   readonly #io: Io;
   readonly #size: Size;
-  /** By number: tasks that run apart have a session each. */
+  /** By number: with --isolate, several sessions run at once. */
   readonly #sessions = new Map<number, ShownSession>();
-  /** Of sessions that are over. */
+  /** From finished sessions. */
   #spent = { tokens: 0, costUsd: undefined as number | undefined };
   #tasks = { done: 0, blocked: 0, open: 0 };
-  /** The command that tests, and since when. */
+  /** The running test command, and when it started. */
   #testing: { command: string; since: number } | undefined;
   #drawn: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;

@@ -1,11 +1,11 @@
-/** A view that fills the terminal and is drawn anew, until the user leaves it. The terminal is as it was before, however it ends. */
+/** A full-screen view that is redrawn until the user leaves it. Restores the terminal in every case. */
 import type { Io } from "./command.ts";
 
 export interface Screen {
-  /** What is beyond the terminal's edges is cut off. Lines hold no control characters but colours. */
+  /** Cuts off what does not fit. Lines contain no control characters except colours. */
   draw(lines: readonly string[]): void;
   width(): number;
-  /** Fulfilled after `ms`, at once when the terminal's size changes, and with `left` when the user leaves. */
+  /** Resolves after `ms`, or earlier when the terminal's size changes, or with `left` when the user leaves. */
   wait(ms: number): Promise<"due" | "left">;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function openScreen(io: Pick<Io, "out" | "hasReader">, { stdin, stdout }:
     width: () => stdout.columns || 80,
     draw(lines) {
       const shown = lines.slice(0, stdout.rows || 24).map((line) => cutShown(line, stdout.columns || 80));
-      // Each line clears its rest, and the last one what is below: nothing flickers.
+      // Each line clears the rest of its row, and the last one everything below it. This avoids flicker.
       io.out(`\u001b[H${shown.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
     },
     wait: (ms) =>
@@ -69,7 +69,7 @@ export function openScreen(io: Pick<Io, "out" | "hasReader">, { stdin, stdout }:
   };
 }
 
-/** Cuts to this many columns of the terminal; colour codes take none. */
+/** Cuts a text to this many terminal columns. Colour codes take no column. */
 export function cutShown(line: string, columns: number): string {
   let left = columns;
   return line.replace(/\u001b\[\d+m|./gsu, (part) => {

@@ -1,4 +1,4 @@
-/** A run as it is seen from here: its process may be gone, no matter what its row says. */
+/** A run as seen from this machine: its process may be gone, whatever its row says. */
 import { hostname } from "node:os";
 import { processSpace } from "../base/process-space.ts";
 import { isAlive } from "../engine/events/event-project.ts";
@@ -8,15 +8,16 @@ import { isRunAlive } from "../runs/run-record.ts";
 import type { Run, RunProcess, RunStore } from "../store/run-store.ts";
 import type { Claim } from "../work/task.ts";
 
-/** `remedy`: the command that goes on with it. */
-export type SeenRun = Run & { remedy?: string };
+/** `remedy`: the command that continues it. isSilent: it is on another machine that sends no heartbeats. */
+export type SeenRun = Run & { remedy?: string; isSilent?: boolean };
 
 /** A run whose process is gone was interrupted. */
 export function asSeen(run: Run, now: Date): SeenRun {
   const isGone =
     run.state === "interrupted" || (run.state === "running" && !isRunAlive(run, { isAlive: isProcessAlive, now }));
   if (!isGone) return run;
-  return { ...run, state: "interrupted", remedy: continueCommand(run) };
+  const isSilent = run.state === "running" && isProcessAlive(run.process) === undefined;
+  return { ...run, state: "interrupted", remedy: continueCommand(run), ...(isSilent && { isSilent }) };
 }
 
 export function continueCommand({ scope }: Pick<Run, "scope">): string {
@@ -27,17 +28,17 @@ export function isProcessAlive({ id, space, start: startedAt }: RunProcess): boo
   return space === runSpace() ? isAlive(id, startedAt) : undefined;
 }
 
-/** Where a process ID means something. Systems that have no name for that (macOS) are told apart by the machine's. */
+/** The space in which process IDs are unique. On systems without a name for it (macOS), the machine's name. */
 export function runSpace(): string {
   return processSpace() || hostname();
 }
 
-/** The name of this machine in run records. Containers may give it: their host names change. */
+/** The name of this machine in run records. Containers may set it, because their host names change. */
 export function machineName(env: Environment): string {
   return env["HAVERSACK_MACHINE"] || hostname();
 }
 
-/** A run as every list shows it. */
+/** A run as shown in lists. */
 export function viewRun({
   id,
   state,
@@ -65,7 +66,7 @@ export function viewRun({
 
 export type RunSummary = Awaited<ReturnType<typeof summarizeRun>>;
 
-/** A run with its sums: for the board and `haversack top`. */
+/** A run with its totals, for the board and `haversack top`. */
 export async function summarizeRun(run: Run, { store, now }: { store: RunStore; now: Date }) {
   const sessions = await store.listSessions(run.id);
   const tasks = await store.listTasks(run.id);

@@ -55,7 +55,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("handoff set", "Store the result of a task", handoff),
     entry("handoff list|show", "List the results of tasks, or show some", handoff),
     entry("handoff decay|restore", "Archive results of completed work, or restore them", handoff),
-    entry("import", "Import a plan, an export or an ohno project", () => import("./commands/import.ts")),
+    entry("import", "Import a plan, an export or tasks of another tool", () => import("./commands/import.ts")),
     entry("export", "Write all work as JSON lines", () => import("./commands/export.ts")),
   ]),
   ...group("Runs", [

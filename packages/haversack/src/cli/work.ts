@@ -127,4 +127,4 @@ export const TASK: ArgumentSpec = {
 };
 
 /** For commands that take several. */
-export const TASKS: ArgumentSpec = { ...TASK, about: `${TASK.about}; several are done one by one`, many: true };
+export const TASKS: ArgumentSpec = { ...TASK, about: `${TASK.about}`, many: true };

@@ -1,6 +1,6 @@
 /**
- * What the stream of a headless client says, in the same words for every client. A reader takes the stream line by line and never
- * throws: a line that it cannot read is `unknown`, and the runner counts those.
+ * The stream of a headless client as events that are the same for every client. A reader takes the stream line by line and never
+ * throws: a line that it cannot read becomes `unknown`, and the runner counts those.
  */
 import { createHash } from "node:crypto";
 
@@ -11,7 +11,7 @@ export type StreamEvent =
       model?: string /** Such as an MCP server that did not start. */;
       problems?: string[];
     }
-  /** The main agent's window after the last request. Sub-agents have their own. */
+  /** The main agent's window after the last request; sub-agents have their own windows. */
   | { kind: "fill"; usedTokens: number }
   | { kind: "window"; windowTokens: number /** Where the client compacts it by itself. */; compactsAtTokens?: number }
   | ({ kind: "usage" /** It replaces what was counted so far; else it is added. */; isTotal: boolean } & Usage)
@@ -25,10 +25,10 @@ export type StreamEvent =
   | { kind: "tool-end"; isError: boolean; subAgent?: string }
   | { kind: "said"; text: string; subAgent?: string }
   | { kind: "compacted"; before?: number; after?: number }
-  /** The client tries again by itself. */
+  /** The client retries by itself. */
   | { kind: "retry"; attempt: number; of?: number; status?: number; text: string }
   | { kind: "denied"; tool: string; text: string }
-  /** A sign of life, no more. */
+  /** Only a sign of life. */
   | { kind: "busy" }
   /** A turn is over. The session is over only when the process is. */
   | { kind: "result"; isError: false; text: string }
@@ -36,7 +36,7 @@ export type StreamEvent =
   | { kind: "unknown"; text: string };
 
 export interface Usage {
-  /** All of them, cached ones too. */
+  /** All of them, including cached ones. */
   inputTokens: number;
   cachedTokens: number;
   outputTokens: number;
@@ -51,7 +51,7 @@ export type FailureReason =
   | "not-found"
   /** The client does not trust the folder. */
   | "untrusted"
-  /** A tool was not allowed, and the client ended because of it. */
+  /** The client ended because a tool was not allowed. */
   | "denied"
   | "prompt-too-long"
   | "budget"
@@ -63,10 +63,10 @@ export interface StreamReader {
   read(line: string): StreamEvent[];
 }
 
-/** Worth another try later: nothing is wrong with the work itself. */
+/** Retry later: the work itself is not the cause. */
 export const PASSING_FAILURES: ReadonlySet<FailureReason> = new Set(["overloaded", "rate-limited", "server-error"]);
 
-/** From an HTTP status, and where there is none from the words of the error. */
+/** From the HTTP status; without one, from the words of the error. */
 export function failureReason(status: number | undefined, text: string): FailureReason {
   if (status === 401 || status === 403) return "auth";
   if (status === 404) return "not-found";
@@ -95,7 +95,7 @@ export function saidText(text: unknown): string {
   return typeof text === "string" ? text.slice(-SAID_CHARS) : "";
 }
 
-/** Longer lines are cut: they are tool results, and nobody reads them here. */
+/** Longer lines are cut: they are tool results, which are not needed here. */
 const SHOWN_CHARS = 200;
 
 export function shorten(text: string): string {
@@ -124,7 +124,7 @@ export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** A reader from a function that understands one event. Undefined: it does not know this one. */
+/** Makes a reader from a function that converts one event. Undefined: the event is unknown. */
 export function streamReader(read: (event: Fields, line: string) => StreamEvent[] | undefined): StreamReader {
   return {
     read(line) {
@@ -135,7 +135,7 @@ export function streamReader(read: (event: Fields, line: string) => StreamEvent[
   };
 }
 
-/** Undefined: no JSON object. */
+/** Undefined: not a JSON object. */
 function parseLine(line: string): Fields | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
@@ -146,7 +146,7 @@ function parseLine(line: string): Fields | undefined {
   }
 }
 
-/** Tells calls apart that look alike: two edits of one file, say. */
+/** Distinguishes calls that look alike, such as two edits of one file. */
 export function callOf(name: string, input: unknown): string {
   return createHash("sha1")
     .update(`${name} ${JSON.stringify(input) ?? ""}`)
@@ -154,7 +154,7 @@ export function callOf(name: string, input: unknown): string {
     .slice(0, 12);
 }
 
-/** A call of a tool, from its name and input. */
+/** A tool call, from its name and input. */
 export function toolEvent(name: unknown, input: unknown): Extract<StreamEvent, { kind: "tool" }> {
   const tool = stringOf(name) ?? "tool";
   return { kind: "tool", name: tool, text: toolText(input), call: callOf(tool, input) };

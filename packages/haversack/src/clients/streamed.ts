@@ -1,5 +1,5 @@
 /**
- * How each client is started so that its session can be followed: the arguments, the environment, how its prompt goes in, and who reads its
+ * How each client is started so that its session can be followed: arguments, environment, how it gets the prompt, and the reader of its
  * stream. Seen with Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0 and opencode 1.18.33 (test/clients/streams.test.ts).
  */
 import type { Environment } from "../engine/project.ts";
@@ -13,38 +13,38 @@ import { opencodeStream } from "./opencode/stream.ts";
 import type { StreamReader } from "./stream-event.ts";
 
 export interface StreamedClient {
-  /** As people call it. */
+  /** The name that people use. */
   title: string;
-  /** On the PATH. */
+  /** The program's name on the PATH. */
   program: string;
-  /** Earlier versions are refused before anything is spent. `needs`: what they lack. Absent: not asked. */
+  /** Earlier versions are refused before the first session. `needs`: what they lack. Absent: no version is required. */
   oldest?: { version: string; needs: string };
   /** Before the user's own options. */
   begin: readonly string[];
   /** After the user's own options. */
   end: readonly string[];
-  /** Options that choose the new session's id; absent: the client chooses. */
+  /** Options that set the new session's ID. Absent: the client chooses it. */
   chooseId?(sessionId: string): readonly string[];
   env: Readonly<Record<string, string>>;
   /**
-   * `messages`: JSON lines on standard input, which stays open, so that the running session can be told something. `text`: the prompt, then
-   * the end of the input; Codex and opencode would wait for it for ever.
+   * `messages`: JSON lines on standard input, which stays open for later messages to the session. `text`: the prompt, then
+   * the end of the input, because Codex and opencode wait for it.
    */
   input: "messages" | "text";
-  /** A line for standard input that asks how large the window is; the answer comes in the stream. */
+  /** A line for standard input that asks for the window's size; the answer comes in the stream. */
   askWindow?: string;
-  /** The part of its window at which it compacts it by itself, where it does not say it. Default: when it is full. */
+  /** The share of the window at which the client compacts, if it does not report that. Default: when the window is full. */
   compactsAt?: number;
-  /** It tells of a tool call only when that has ended: long silence may be a tool that runs. */
+  /** It reports a tool call only at its end, so a long silence may be a running tool. */
   tellsToolsLate?: boolean;
-  /** Options that end a session when it has cost this much, for a client that tells its cost only at the end of a turn. */
+  /** Options that end a session at this cost, for a client that reports its cost only at the end of a turn. */
   limitCost?(usd: number): readonly [string, string];
-  /** It never says what it costs, so a limit of cost could not hold. */
+  /** It never reports its cost, so a cost limit could not be kept. */
   tellsNoCost?: boolean;
-  /** It need not say that it is done: its exit code does. */
+  /** Its exit code says whether it succeeded; the stream need not. */
   isResultOptional?: boolean;
   makeReader(): StreamReader;
-  /** Where the stream does not say how full the window is. */
+  /** Reads how full the window is, for a stream that does not say it. */
   fill?(session: FilledSession, env: Environment): WindowFill | undefined;
 }
 
@@ -57,7 +57,7 @@ export const STREAMED: Readonly<Record<string, StreamedClient>> = {
     end: [],
     chooseId: (id) => ["--session-id", id],
     limitCost: (usd) => ["--max-budget-usd", usd.toFixed(2)],
-    // A shell in the background keeps the process alive for minutes after the last answer.
+    // Otherwise a background shell keeps the process alive for minutes after the last answer.
     env: { CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1" },
     input: "messages",
     askWindow: `${JSON.stringify({ type: "control_request", request_id: "window", request: { subtype: "get_context_usage" } })}\n`,
@@ -66,7 +66,7 @@ export const STREAMED: Readonly<Record<string, StreamedClient>> = {
   codex: {
     title: "Codex",
     program: "codex",
-    // The earliest that was run with our reader.
+    // The earliest version that was tested with our reader.
     oldest: { version: "0.140.0", needs: "the events of `codex exec --json`" },
     begin: ["exec", "--json"],
     end: ["-"],
@@ -84,7 +84,7 @@ export const STREAMED: Readonly<Record<string, StreamedClient>> = {
     begin: ["-o", "stream-json"],
     end: [],
     chooseId: (id) => ["--session-id", id],
-    // It would start itself again, and the first process hands no signal on.
+    // Otherwise it starts itself again, and the first process does not forward signals.
     env: { GEMINI_CLI_NO_RELAUNCH: "true" },
     input: "text",
     compactsAt: 0.5,
@@ -95,7 +95,7 @@ export const STREAMED: Readonly<Record<string, StreamedClient>> = {
   opencode: {
     title: "opencode",
     program: "opencode",
-    // 1.17 has no --auto, which gives a run its permissions. The earliest that was run with our reader is 1.18.3.
+    // 1.17 lacks --auto, which gives a run its permissions. The earliest version tested with our reader is 1.18.3.
     oldest: { version: "1.18.0", needs: "`opencode run --auto`" },
     begin: ["run", "--format", "json"],
     end: [],
@@ -106,12 +106,12 @@ export const STREAMED: Readonly<Record<string, StreamedClient>> = {
   },
 };
 
-/** A command of the user's own: it reads the prompt on standard input and may print Claude Code's stream. */
+/** The user's own command. It reads the prompt from standard input and may print Claude Code's stream. */
 export function userCommand(command: string): StreamedClient {
   return {
     title: "headless.command",
     program: "/bin/sh",
-    // The options of a run come as the command's arguments.
+    // The run's options become the command's arguments.
     begin: ["-c", `${command} "$@"`, "sh"],
     end: [],
     env: {},
@@ -122,7 +122,7 @@ export function userCommand(command: string): StreamedClient {
   };
 }
 
-/** A message for a client that takes them on standard input, as one line. */
+/** One line with a message, for a client that reads messages from standard input. */
 export function messageLine(text: string): string {
   return `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
 }

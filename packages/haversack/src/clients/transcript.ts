@@ -1,10 +1,10 @@
 /**
- * What a reader of a client's transcripts tells: each text that went into the model's window, by what it is, and each request, with the
- * tokens that the client reported for it. The readers are in `clients/CLIENT/transcript-parts.ts`; src/audit counts what they tell.
+ * What a reader of a client's transcripts reports: each text that went into the model's window, by kind, and each request with the
+ * tokens that the client counted for it. The readers are in `clients/CLIENT/transcript-parts.ts`; src/audit adds up what they report.
  */
 import type { Environment } from "../engine/project.ts";
 
-/** What a text in the window is. */
+/** The kind of a text in the window. */
 export type PartKind =
   | "system"
   | "instructions"
@@ -36,34 +36,34 @@ export interface ReportedUsage {
 }
 
 export interface TranscriptSink {
-  /** What follows belongs to this session or sub-agent, until the next call. May be called again for one that was told before. */
+  /** Everything until the next call belongs to this session or sub-agent. May be called more than once for the same one. */
   session(info: SessionInfo): void;
-  /** `at`: when, as the client wrote it. */
+  /** `at`: the time as the client wrote it. */
   time(at: string | number): void;
   /**
    * `name`: the file, command, tool or skill that the text is from. `body`: the part of the text that stays the same when a file is read again;
    * default: all of it.
    */
   add(kind: PartKind, text: string, name?: string, body?: string): void;
-  /** The system prompt and tool definitions of the requests from here on. Replaces what was told before. */
+  /** The system prompt and tool definitions of all later requests. Replaces earlier ones. */
   fixed(text: string): void;
-  /** The model is asked with what is in the window now. */
+  /** A request with the window as it is now. */
   request(): void;
-  /** For the last request. */
+  /** The usage of the last request. */
   usage(usage: ReportedUsage): void;
-  /** The session is told whole. Only for a file that holds many sessions one after the other. */
+  /** The session is complete. Only for a file with several sessions, one after the other. */
   sessionEnd(): void;
-  /** The agent changes a file. "": the record does not say which. */
+  /** The agent changes a file. "": the record does not name it. */
   edit(path: string): void;
   /** Marks the parts that follow, so that a compaction can keep them. */
   mark(id: string): void;
-  /** The window ended. `kept`: marks of the parts that stay. What else is in the new window is added after this, up to `retold` if the client wrote it again. */
+  /** The window ended. `kept`: marks of the parts that stay. All other parts of the new window follow, up to `retold` if the client writes them again. */
   compaction(about: { trigger?: string; kept?: readonly string[]; isRetold?: boolean }): void;
-  /** The client wrote the window's content anew: what was added is void, and is added again, up to `retold`. */
+  /** The client writes the window's content again, from here to `retold`. It replaces everything added so far. */
   restart(): void;
-  /** What a client writes again after a compaction or a restart is told. What follows is new. */
+  /** The end of what a client writes again after a compaction or a restart. What follows is new. */
   retold(): void;
-  /** A record that holds nothing of the window. */
+  /** A record without any part of the window. */
   skipped(): void;
   /** A record of a kind that the reader does not know. */
   unknown(kind: string): void;
@@ -79,7 +79,7 @@ export interface TranscriptReader {
   matches(path: string, head: string): boolean;
   /** The transcript holds the system prompt and the tools. If not, they are inferred from the first request's usage. */
   hasFixed: boolean;
-  /** What the model gets and the transcript does not have. */
+  /** What the model gets but the transcript does not contain. */
   absent: readonly ("skill-listing" | "instructions" | "hook")[];
   read(path: string, sink: TranscriptSink, progress: ReadProgress): void;
 }
@@ -101,12 +101,12 @@ export function textsOf(content: unknown): string {
   return all;
 }
 
-/** Whether a shell command only shows a skill's text: how a client without a tool for skills reads one. */
+/** The skill whose text a shell command shows: clients without a tool for skills read them this way. */
 export function skillInCommand(command: string): string | undefined {
   return /^\s*(?:cat|head|tail|sed|nl|less|bat)\b[^|;&]*?([\w.-]+)\/SKILL\.md['"]?\s*$/.exec(command)?.[1];
 }
 
-/** The file that a shell command only shows. */
+/** The file that a shell command shows, if it does nothing else. */
 export function fileInCommand(command: string): string | undefined {
   return /^\s*(?:cat|nl|bat|head|tail|sed -n)\s(?:[^|;&<>$`]*\s)?['"]?([\w./~@+-]*[\w-][\w./~@+-]*)['"]?\s*$/.exec(
     command,

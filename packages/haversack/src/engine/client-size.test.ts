@@ -1,6 +1,6 @@
 /**
- * A client that counts bytes (Codex) never gets more than it accepts, whatever the script of the text. The end of the text, which says what
- * was left out, is never cut.
+ * A client that counts bytes (Codex) never gets more than it accepts, in any script. The end of the text, which says what
+ * was left out, is always complete.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -119,7 +119,7 @@ export function composeAnswer(
       : listing;
   if (shown.text) room -= sizeFor(client, shown.text) + GAP;
 
-  // Shortest first: what it leaves of its share goes to the longer ones.
+  // Shortest first: the room that a short body leaves goes to the longer ones.
   const wanted = autoLoad.map((entry) => ({ ...entry, body: index.body(entry.match.card.hash) ?? "" }));
   const texts = new Map<Match, string>();
   let left = wanted.length;

@@ -318,7 +318,7 @@ function isMadeBySession({ config }: ProjectPaths): boolean {
 const MADE_BY_SESSION =
   "the next session of a connected client makes it and indexes the skills; `haversack skill index` does it now";
 
-/** Reports only what is older than a minute: until then the next event or command reads it. */
+/** Reports only entries older than a minute: the next event or command will read newer ones. */
 function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {
   const names = spooledNames(store);
   const since = spooledAt(names[0]);
@@ -328,7 +328,7 @@ function checkSpool({ store }: ProjectPaths, now: Date): Finding[] {
   return [warn("spool", text, remedy)];
 }
 
-/** Longer than any process that forwards waits, so nobody does. */
+/** Longer than any forwarding process waits, so no process is forwarding. */
 const LATE_MS = 5 * 60_000;
 
 function checkTeam(handle: StoreHandle, now: Date): Finding[] {

@@ -26,7 +26,7 @@ const SKILLS = [
 const PATIENT = { boundMs: 20_000 };
 const bodies: { model: string; input: string[] }[] = [];
 
-/** Vectors by what a text speaks of. */
+/** Vectors by the topic of a text. */
 const fast: RequestListener = (request, response) => {
   let text = "";
   request.on("data", (chunk) => {

@@ -1,5 +1,5 @@
 /**
- * An optional second opinion on which skills fit: similarity of embeddings, from an endpoint that the user named. Only a long-lived server
+ * An optional second opinion on which skills fit: similarity of embeddings, from an endpoint that the user has configured. Only a long-lived server
  * asks it. It never delays a prompt by more than `BOUND_MS`; without an answer in time, the order by words stands.
  */
 import { createHash } from "node:crypto";
@@ -22,9 +22,9 @@ export interface JudgedSkill {
 
 /** How long a prompt waits, in milliseconds. */
 export const BOUND_MS = 50;
-/** How long descriptions may take, which nobody waits for. */
+/** How long the descriptions' embeddings may take. Nobody waits for them. */
 const BACKGROUND_MS = 20_000;
-/** After this many failures in a row, it is left alone for a while. */
+/** After this many failures in a row, the endpoint is not asked for a while. */
 const MOST_FAILURES = 3;
 const PAUSE_MS = 60_000;
 const MOST_VECTORS = 2000;
@@ -37,7 +37,7 @@ export class Judge {
   readonly #log: (text: string) => void;
   readonly #now: () => number;
   readonly #boundMs: number;
-  /** By the hash of their text. */
+  /** The key is the hash of the text. */
   readonly #vectors = new Map<string, readonly number[]>();
   readonly #asked = new Set<string>();
   #failures = 0;
@@ -77,7 +77,7 @@ export class Judge {
     return found.size < 2 ? undefined : found;
   }
 
-  /** Asks for the vectors of texts that are new. */
+  /** Requests the vectors of new texts. */
   async #learn(texts: readonly string[]): Promise<void> {
     const missing = [...new Set(texts)].filter((text) => {
       const hash = hashOf(text);
@@ -102,7 +102,7 @@ export class Judge {
       method: "POST",
       headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) },
       body: JSON.stringify({ model, input }),
-      // Another address than the user named gets nothing.
+      // Never follow a redirect: only the configured address gets the texts.
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -139,7 +139,7 @@ async function boundedText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** In the order of the input. Throws if anything is not as OpenAI documents it. */
+/** In the order of the input. Throws if the answer differs from the format that OpenAI documents. */
 export function readVectors(text: string, count: number): number[][] {
   const { data } = JSON.parse(text) as { data?: unknown };
   if (!Array.isArray(data) || data.length !== count) throw new Error("not one vector for each text");

@@ -24,7 +24,7 @@ export function readEcosystems(root: string, fs: FileSystem): string[] {
           folders.push({ path: join(path, name), depth: depth + 1 });
       }
     } catch {
-      // It may not be read, or went away.
+      // Not readable, or just removed.
     }
   }
   return ecosystemsOf(files, (file) => {

@@ -1,4 +1,4 @@
-/** Search on request: first the ranking by words, then additional results of full-text search (with prefixes). */
+/** Search on request: first the ranking by words, then further results of full-text search, which also matches prefixes. */
 
 import { type MatchIndex, matchSkills, type Reason } from "../skills/matching/match-skills.ts";
 
@@ -15,7 +15,7 @@ export interface SearchParts {
   index: MatchIndex & { search(match: string, limit: number): number[] };
 }
 
-/** forPeople: include skills that their author hides from models. */
+/** `forPeople`: includes skills that their author hides from models. */
 export function searchSkills(
   text: string,
   { index }: SearchParts,

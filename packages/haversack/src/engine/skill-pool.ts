@@ -19,7 +19,7 @@ import { findSkillFiles, isKeptForPeople, type SkillFile } from "../skills/skill
 import type { PatternKind, PatternRow, Problem, Skill, SkillCard, SkillRule, TriggerRow } from "../skills/types.ts";
 import type { LoadIndex } from "./load-skill.ts";
 
-/** A skill file after reading: what every index is made from. */
+/** A skill file after reading: the input of every index. */
 export interface PoolFile {
   file: SkillFile;
   skill: Skill;
@@ -38,7 +38,7 @@ export function readPoolFile(file: SkillFile, fs: FileSystem): { read?: PoolFile
   return { read: { file, skill, text, modelInvocable, problems }, problems };
 }
 
-/** Something that keeps skills from being read. */
+/** Something that prevents reading skills. */
 export function isBreakage({ level, code }: Problem): boolean {
   return level === "error" || code === "source-missing" || code === "source-not-a-folder";
 }
@@ -83,12 +83,12 @@ export class SkillPool implements MatchIndex, LoadIndex {
     this.refresh();
   }
 
-  /** Rises with every change of the skills. */
+  /** Increases with every change of the skills. */
   get version(): number {
     return this.#version;
   }
 
-  /** What is wrong with the files. */
+  /** Problems of the files. */
   get problems(): Problem[] {
     this.#fresh();
     return [...this.#fileProblems, ...this.#indexProblems];
@@ -117,7 +117,7 @@ export class SkillPool implements MatchIndex, LoadIndex {
         const { read, problems: own } = readPoolFile(file, this.#fs);
         problems.push(...own);
         if (known?.read && (!read || (own.some(isBreakage) && !known.read.problems.some(isBreakage)))) {
-          // No size that a file can have, so the next refresh tries again.
+          // No file has this size, so the next refresh tries again.
           this.#files.set(file.path, { ...known, size: -1 });
           continue;
         }
@@ -173,7 +173,7 @@ export class SkillPool implements MatchIndex, LoadIndex {
     return this.#added.get(id)?.skill ?? this.#fresh().#members.get(id)?.read.skill;
   }
 
-  // What loading asks.
+  // For loading.
 
   card(id: string): SkillCard | undefined {
     return this.#fresh().#members.get(id)?.card;
@@ -187,7 +187,7 @@ export class SkillPool implements MatchIndex, LoadIndex {
     return this.#fresh().#bodies.get(hash);
   }
 
-  // What matching asks.
+  // For matching.
 
   get size(): number {
     return this.#fresh().#words.size;
@@ -238,7 +238,7 @@ export class SkillPool implements MatchIndex, LoadIndex {
     return keys.flatMap((key) => members.get(key)?.card ?? []);
   }
 
-  /** A pattern that ran out of time once is not run again. */
+  /** Patterns that once ran out of time are not run again. */
   dropSlowPatterns(sources: readonly string[]): void {
     for (const source of sources) this.#slow.add(source);
   }

@@ -25,11 +25,11 @@ export interface ProjectWork {
   shared?: string;
   /** Sends what this machine has changed, and brings the local snapshot up to date. False: the shared store cannot be reached. */
   catchUp(): Promise<boolean>;
-  /** Changes when somebody else has changed something. */
+  /** Changes when another process has changed something. */
   changeMark(): string;
-  /** Fulfilled when the mark is another one, or after this time. */
+  /** Resolves when the mark changes, or after this time. */
   waitForChange(mark: string, timeoutMs: number): Promise<void>;
-  /** Never fails: what was saved is saved. */
+  /** Never fails, because everything is already saved. */
   close(): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export const skillTool = defineTool({
     properties: {
       name: { type: "string" },
       query: { type: "string" },
-      resource: { type: "string", description: "a file of the skill" },
+      resource: { type: "string", description: "skill file" },
       reload: { type: "boolean" },
       includeResources: { type: "boolean" },
     },

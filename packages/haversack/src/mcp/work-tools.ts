@@ -70,13 +70,13 @@ const createTaskTool = defineTool({
 export const workTools: readonly Tool[] = [
   reads(
     "get_session_context",
-    "Where work stands. Call it at session start.",
+    "Where work stands. Call at session start.",
     { takes: { max_tokens: COUNT }, unlisted: { epic_id: TEXT, story_id: TEXT }, set: "default" },
     async (query, parts) => answer((await sessionContext(query, parts)).view),
   ),
   reads(
     "get_next_batch",
-    "Ready tasks that can run in parallel.",
+    "Ready tasks to run in parallel.",
     {
       takes: { limit: COUNT, batch_size: COUNT, epic_id: TEXT, story_id: TEXT, max_tokens: COUNT },
       unlisted: { fields: FIELDS },
@@ -108,7 +108,7 @@ export const workTools: readonly Tool[] = [
   ),
   reads(
     "get_tasks",
-    "List tasks; unmarked ones are todo.",
+    "List tasks; unmarked are todo.",
     {
       takes: {
         status: STATUS,
@@ -143,7 +143,7 @@ export const workTools: readonly Tool[] = [
     "update_task_status",
     "in_progress claims the task.",
     {
-      takes: { task_id: TEXT, status: STATUS, notes: { type: "string", description: "for blocked the reason" } },
+      takes: { task_id: TEXT, status: STATUS, notes: { type: "string", description: "reason if blocked" } },
       required: ["task_id", "status"],
       set: "default",
     },
@@ -160,7 +160,7 @@ export const workTools: readonly Tool[] = [
   ),
   writes(
     "set_task_handoff",
-    "Store a task's result: summary of 2-3 sentences, the rest as full_details.",
+    "Store a task's result: summary in 2-3 sentences, rest in full_details.",
     {
       takes: {
         task_id: TEXT,
@@ -184,7 +184,7 @@ export const workTools: readonly Tool[] = [
         task_id: TEXT,
         include_details: FLAG,
         role: TEXT,
-        status: { ...VERDICT, description: "the latest such" },
+        status: { ...VERDICT, description: "the latest" },
         from: COUNT,
       },
       required: ["task_id"],

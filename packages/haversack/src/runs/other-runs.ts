@@ -1,5 +1,6 @@
 /** What a run does for the others of this project: it frees the tasks of dead ones, and holds those of living ones whose leases expired. */
 import { releaseTask } from "../engine/work/claims.ts";
+import type { Run } from "../store/run-store.ts";
 import { agentOf, holdLapsed, isOfRun } from "./run-agents.ts";
 import type { RunParts } from "./run-parts.ts";
 import { endLeftovers } from "./run-record.ts";
@@ -14,11 +15,38 @@ export async function freeDeadRuns(
   for (const run of await parts.runs.listRuns({ limit: RECENT_RUNS })) {
     if (run.id === except || run.state !== "running" || parts.isAlive(run.process) !== false) continue;
     endLeftovers(run, await parts.runs.listSessions(run.id), parts);
-    const work = parts.work({ name: agentOf(run.id), isNamed: true, isPerson: true, at: parts.now() });
-    for (const { taskId, agent } of await work.store.listClaims({ at: work.by.at })) {
-      if (isOfRun(agent, run.id)) await releaseTask({ taskId, reason: "its run was ended" }, work);
-    }
+    await freeTasks(run, "its run was ended", parts);
     await parts.runs.updateRun(run.id, { state: "interrupted" });
+  }
+}
+
+async function freeTasks(run: Run, reason: string, { work: workOf, now }: Pick<RunParts, "work" | "now">) {
+  const work = workOf({ name: agentOf(run.id), isNamed: true, isPerson: true, at: now() });
+  for (const { taskId, agent } of await work.store.listClaims({ at: work.by.at })) {
+    if (isOfRun(agent, run.id)) await releaseTask({ taskId, reason }, work);
+  }
+}
+
+/** Heartbeats come every 30 seconds, and so do looks. */
+const VANISHED_LOOKS = 20;
+
+/**
+ * Frees the tasks of runs on other machines that give no sign of life for ten minutes: their leases are longer. Counts looks that found the
+ * store, not time. While the server is away, nobody's heartbeats arrive, and that must not look like many vanished machines at its return.
+ */
+export class OtherMachines {
+  readonly #silent = new Map<string, { seenAt: number; looks: number }>();
+
+  /** Called with each heartbeat of this run. */
+  async look(ownId: string, parts: Pick<RunParts, "runs" | "work" | "isAlive" | "now">): Promise<void> {
+    for (const run of await parts.runs.listRuns({ limit: RECENT_RUNS })) {
+      if (run.id === ownId || run.state !== "running" || parts.isAlive(run.process) !== undefined) continue;
+      const seenAt = run.seenAt.getTime();
+      const before = this.#silent.get(run.id);
+      const looks = before?.seenAt === seenAt ? before.looks + 1 : 0;
+      this.#silent.set(run.id, { seenAt, looks });
+      if (looks >= VANISHED_LOOKS) await freeTasks(run, `${run.machine} has sent no heartbeat for 10 minutes`, parts);
+    }
   }
 }
 

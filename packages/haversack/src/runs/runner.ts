@@ -16,7 +16,7 @@ import { batchOutcome, brakeOf, hasRoom, isCircling, isSound, MOST_IDLE_SESSIONS
 import type { LiveState, SessionEnd } from "./client-session.ts";
 import { IsolatedTasks } from "./isolated-tasks.ts";
 import { snapshot } from "./keep-changes.ts";
-import { holdForOthers } from "./other-runs.ts";
+import { holdForOthers, OtherMachines } from "./other-runs.ts";
 import { batchPrompt } from "./prompts.ts";
 import { WorkPusher } from "./push-work.ts";
 import { uncheckedTasks } from "./report.ts";
@@ -72,6 +72,7 @@ class Runner {
   readonly #request: RunRequest;
   readonly #stop: StopSwitch;
   readonly #health = new SessionHealth();
+  readonly #otherMachines = new OtherMachines();
   readonly #isolated: IsolatedTasks;
   #size: number;
   #batches = 0;
@@ -123,7 +124,12 @@ class Runner {
       if (Math.abs(at - beatAt) < BEAT_MS) return;
       beatAt = at;
       // If the store is locked right now, the next heartbeat does it: a lease is much longer.
-      void record.beat().catch(() => undefined);
+      const isShared = this.#parts.shared !== undefined;
+      const beat = async () => {
+        await record.beat();
+        if (isShared) await this.#otherMachines.look(id, this.#parts);
+      };
+      void beat().catch(() => undefined);
     }, LOOK_MS);
     try {
       await record.takeUp();
@@ -457,7 +463,7 @@ class Runner {
       );
     }
     const { shared } = this.#parts;
-    // A machine that vanishes gives its tasks back when their leases end: somebody must be there then.
+    // A machine that vanishes gives its tasks back: somebody must be there then.
     if (counts.todo === 0 && !(shared && (await this.#othersRun())))
       throw new RunStop("nothing-ready", `${counts.in_progress} in progress elsewhere, ${counts.blocked} blocked`);
     const ms = shared ? SHARED_MS : OTHERS_MS;

@@ -1,10 +1,10 @@
-/** What the author of a skill can do about a prompt that misses it: which words are missing, and a sentence that has them. */
+/** Advice for the author of a skill that a prompt does not find: the missing words, and a sentence with them. */
 import { bodyTerm, gramTerms, hasGrams, promptTerms } from "./matching/tokenize.ts";
 
 export interface WordGap {
-  /** Words of the prompt that no part of the skill has. */
+  /** Words of the prompt that are nowhere in the skill. */
   missing: string[];
-  /** Words that only its body has, where they count less. */
+  /** Words that are only in its body, where they count less. */
   bodyOnly: string[];
 }
 

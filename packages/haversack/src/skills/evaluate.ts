@@ -1,8 +1,8 @@
 /**
- * How well a ranking finds the right skills: pure metrics over cases and what was ranked for them.
+ * Metrics of how well a ranking finds the right skills, computed from cases and their ranked skills.
  *
  * A hit at k: any expected skill of the case is among the first k. Cases without expected skills count only for the
- * rates of wrong showing. `mrr` sees the first 10. A rate without cases is null and is left out of means.
+ * rates of wrongly shown skills. `mrr` uses the first 10. A rate without cases is null and is left out of means.
  */
 import { type Match, type Tier, tiersOf } from "./matching/match-skills.ts";
 import { NAME_CONFIDENCE } from "./matching/score-text.ts";
@@ -11,7 +11,7 @@ import type { Problem } from "./types.ts";
 export interface RankedResult {
   id: string;
   confidence: number;
-  /** What a model would see of it in a fresh window. */
+  /** How a model would see it in a new window. */
   shown: Tier | false;
 }
 
@@ -19,7 +19,7 @@ export interface RankedResult {
 export interface CaseResult {
   id: string;
   ranked: RankedResult[];
-  /** Of the text that would be injected. */
+  /** The tokens of the text that would be injected. */
   tokens: number;
 }
 
@@ -138,11 +138,11 @@ interface Judged {
   source: string;
   length: string;
   positive: boolean;
-  /** 0 when no expected skill is in the list. */
+  /** 0 if no expected skill is in the list. */
   rank: number;
-  /** How the expected skill is shown, at best. */
+  /** The best form in which an expected skill is shown. */
   right: Tier | false;
-  /** How a skill that must not be shown is, at worst. */
+  /** The most visible form in which a skill is shown that must not be. */
   wrong: Tier | false;
   any: Tier | false;
   tokens: number;
@@ -261,27 +261,27 @@ function quote(prompt: string): string {
 
 // Cross-validation of the two display thresholds: for each source, choose them on all other sources, and measure on this one.
 
-/** What a case needs so that other thresholds can be tried on it. */
+/** The data needed to try other thresholds on a case. */
 export interface Rankable {
   case: EvalCase;
   matches: readonly Pick<Match, "card" | "confidence" | "named" | "excluded">[];
   /** With the thresholds of the settings. */
   result: CaseResult;
-  /** The user asks for skills: then the thresholds have no say. */
+  /** The user asks for skills, so the thresholds do not apply. */
   isExplicit: boolean;
 }
 
 export interface Thresholds {
-  /** From this confidence on, a card. */
+  /** The lowest confidence for a card. */
   card: number;
-  /** From this confidence on, a name. */
+  /** The lowest confidence for a name. */
   name: number;
 }
 
 export interface LeaveOneOut {
-  /** With thresholds chosen on all sources. */
+  /** The results with thresholds chosen on all sources. */
   fitted: { thresholds: Thresholds; metrics: Metrics; macro: Macro };
-  /** Each source with thresholds chosen on the others. */
+  /** The results of each source with thresholds chosen on the other sources. */
   left_out: {
     thresholds: Record<string, Thresholds>;
     metrics: Metrics;
@@ -290,19 +290,19 @@ export interface LeaveOneOut {
   };
 }
 
-/** Of the cases without an expected skill, the most that may show a wrong one. */
+/** The largest allowed share of cases without an expected skill in which a wrong one is shown. */
 const MOST_WRONG = { card: 0.13, any: 0.35 };
 const CARD_GRID = Array.from({ length: 31 }, (_, step) => (20 + 2 * step) / 100);
 /**
- * It starts where the product does. Below that are the prompts that ask for nothing, which another test decides; it is not
- * chosen anew.
+ * Starts at the product's own threshold. Whether a prompt asks for a skill at all is decided by another test, whose threshold is not
+ * chosen again.
  */
 const NAME_GRID = Array.from({ length: 26 }, (_, step) => NAME_CONFIDENCE + step / 100);
 
 /**
  * On a grid, the lowest threshold for a card with at most 13% wrong cards, then the lowest for a name with at most 35% wrong
  * skills in any tier. `refit` ranks all cases with weights that were fitted without a source, or on all sources. Without it, the
- * weights of the ranking and the test whether a prompt asks for a skill are not chosen anew.
+ * weights of the ranking and the test whether a prompt asks for a skill stay the same.
  */
 export function leaveOneOut(
   all: readonly Rankable[],
@@ -372,7 +372,7 @@ function resultWith(
   return { id: result.id, ranked: ranked.filter((_, at) => !matches[at]!.excluded), tokens: 0 };
 }
 
-/** The texts are not written anew for each threshold. */
+/** The texts are not written again for each threshold. */
 function withoutTokens<T extends Metrics>(metrics: T): T {
   return { ...metrics, mean_tokens: null, mean_answer_tokens: null };
 }

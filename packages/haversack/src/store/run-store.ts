@@ -1,21 +1,21 @@
-/** What runs leave behind: each run, its sessions, what became of its tasks, and every test run. Written before and after each step. */
+/** The records of runs: each run, its sessions, the results of its tasks, and every test run. Written before and after each step. */
 export interface RunStore {
   createRun(run: NewRun): Promise<Run>;
-  /** A fault `not-found` names the nearest. */
+  /** Throws `not-found`, with the nearest ID. */
   getRun(id: string): Promise<Run>;
   /** Newest first. */
   listRuns(query: { limit: number }): Promise<Run[]>;
-  /** The newest of this scope, on this machine if one is named. */
+  /** The newest run of this scope; with `machine`, only of that machine. */
   lastRun(scope: RunScope, machine?: string): Promise<Run | undefined>;
-  /** Makes this process its runner. False: another process has become it since `run` was read. */
+  /** Makes this process the run's runner. False: since `run` was read, another process has become its runner. */
   takeRun(run: Run, by: Pick<Run, "machine" | "process" | "seenAt">): Promise<boolean>;
   updateRun(id: string, change: RunChange): Promise<void>;
-  /** Somebody wants it to stop. Undefined takes it back. */
+  /** Asks the run to stop. Undefined withdraws the request. */
   requestStop(id: string, how: StopWay | undefined): Promise<void>;
   stopRequest(id: string): Promise<StopWay | undefined>;
   /** A drained machine starts no runs and claims no tasks. */
   setDrained(machine: string, isDrained: boolean): Promise<void>;
-  /** By name. */
+  /** Sorted by name. */
   drainedMachines(): Promise<string[]>;
 
   addSession(session: NewRunSession): Promise<RunSession>;
@@ -36,22 +36,22 @@ export interface RunStore {
   metricsSince(since: Date): Promise<SessionMetrics[]>;
 }
 
-/** now: at once. drain: finish the tasks that it has, and take no others. */
+/** gracefully: save, then end. now: end at once. drain: finish the current tasks and take no others. */
 export type StopWay = "gracefully" | "now" | "drain";
 
 export type RunScope = { kind: "epic" | "story"; id: string } | { kind: "all" };
 
 export type RunState =
   | "running"
-  /** It ended by itself: everything is done, or a brake held. */
+  /** It ended by itself: everything is done, or a limit was reached. */
   | "ended"
-  /** Its process is gone. Found out by whoever looks. */
+  /** Its process is gone. The next process that reads the run notices this. */
   | "interrupted";
 
 export interface NewRun {
   scope: RunScope;
   client: string;
-  /** What it was started with: limits, tests, whether tasks run apart. */
+  /** The options it was started with: limits, tests, isolation. */
   options: Readonly<Record<string, unknown>>;
   machine: string;
   process: RunProcess;
@@ -61,29 +61,29 @@ export interface NewRun {
 export interface RunProcess {
   id: number;
   space: string;
-  /** Tells it from a later process with the same id. */
+  /** Distinguishes it from a later process with the same id. */
   start?: number | undefined;
 }
 
 export interface Run extends NewRun {
   id: string;
   state: RunState;
-  /** Sign of life. */
+  /** Its last sign of life. */
   seenAt: Date;
   endedAt?: Date;
   /** Why it stopped. */
   stopped?: string;
   report?: string;
-  /** The commit that it began with. */
+  /** The commit it started from. */
   base?: string;
-  /** Red before the first task: the fingerprint of that failure. */
+  /** The fingerprint of a test failure before the first task. */
   redBefore?: string;
   batchSize: number;
-  /** Time in which it could work, in milliseconds. */
+  /** Working time in milliseconds, without pauses of the machine. */
   workedMs: number;
-  /** Sessions up to this one were before somebody let it go on after a limit: they do not count against the limits any more. */
+  /** Somebody continued the run after a limit. Sessions up to this one no longer count towards the limits. */
   countsFrom: number;
-  /** Times that somebody let it go on. */
+  /** How often somebody continued it. */
   restarts?: number;
 }
 
@@ -129,7 +129,7 @@ export interface RunSession extends NewRunSession {
   compactions?: number;
   /** Where uncommitted changes were kept. */
   kept?: string;
-  /** It was asked to end, and its tasks go on in the next one: no crash. */
+  /** It was asked to end, and the next session continues its tasks: not a crash. */
   isHandedOn?: boolean;
 }
 
@@ -147,21 +147,21 @@ export interface RunTask {
   title: string;
   /** Why it is blocked. */
   evidence?: string;
-  /** Of its last handoff and its WIP, taken before it was done: decay may shorten them. */
+  /** From its last handoff and its WIP, copied before it was done, because decay may shorten them. */
   summary?: string;
   decisions?: readonly string[];
   nextStep?: string;
-  /** Its share of the sessions that it was in. */
+  /** Its share of the tokens of its sessions. */
   tokens: number;
   costUsd?: number;
   sessions: number;
   branch?: string;
-  /** Where it runs apart from the others: the folder, and the commit that it began with. */
+  /** With --isolate: its folder, and the commit it started from. */
   worktree?: string;
   base?: string;
-  /** Its session says that it is finished; the tests or a review are still due. */
+  /** Its session reports it as finished, but tests or a review are still missing. */
   isUnverified?: boolean;
-  /** Times that a session gave up on it. */
+  /** How many sessions gave up on it. */
   failures?: number;
   at: Date;
 }
@@ -180,7 +180,7 @@ export interface RunTest {
   at: Date;
 }
 
-/** Of one batch of a session. */
+/** The metrics of one batch of a session. */
 export interface SessionMetrics {
   sessionId: string;
   runId: string;

@@ -195,6 +195,15 @@ export function tasksSuite(test: UnderTest): void {
     expect(await list({ offset: 8 })).toEqual({ titles: [], total: 8 });
   });
 
+  it("finds many as it finds few", async () => {
+    for (let number = 0; number < 620; number++) await makeTask(test, `strap ${number}`);
+    const { id: story } = await test.store.createStory({ title: "s" }, agent());
+    await makeTask(test, "strap of a story", { storyId: story });
+    expect(await list({ find: "STRAP", limit: 2, offset: 620 })).toEqual({ titles: ["strap of a story"], total: 621 });
+    expect(await list({ find: "strap", storyId: story })).toEqual({ titles: ["strap of a story"], total: 1 });
+    expect((await list({ find: "strap 61" })).total).toBe(11);
+  });
+
   it("filters by every field, and by several at once", async () => {
     const { store } = test;
     const epic = await store.createEpic({ title: "e" }, agent());
@@ -214,6 +223,9 @@ export function tasksSuite(test: UnderTest): void {
     expect((await list({ find: "50% strap_" })).titles).toEqual(["Sew the 50% strap_a"]);
     expect(await list({ find: "5%p" })).toEqual({ titles: [], total: 0 });
     expect((await list({ find: b.toLowerCase() })).titles).toEqual(["b"]);
+    await makeTask(test, "Ärger mit ΣΊΣΥΦΟΣ");
+    for (const find of ["ärger", "ÄRGER M", "σίσυφοσ"]) expect((await list({ find })).total, find).toBe(1);
+    expect(await list({ find: "örger" })).toEqual({ titles: [], total: 0 });
     expect(await list({ hasWip: true })).toEqual({ titles: ["b"], total: 1 });
     expect(await list({ hasWip: true, type: "bug" })).toEqual({ titles: [], total: 0 });
   });

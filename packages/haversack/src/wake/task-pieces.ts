@@ -65,11 +65,7 @@ function storyPieces({ stories = [], moreStories = 0 }: WakeState, into: Pieces,
     });
   }
   if (moreStories > 0) {
-    into.add(
-      28,
-      "more stories",
-      `${moreStories} more ${moreStories === 1 ? "story is" : "stories are"} under way (${how}).`,
-    );
+    into.add(28, "more stories", `${moreStories} more ${moreStories === 1 ? "story" : "stories"}: ${how}.`);
   }
 }
 

@@ -72,7 +72,7 @@ const artifactsCheck: Command = {
     about:
       "Checks .haversack/artifacts.json: wrong keys, roles without documents, documents that nobody reads, rubrics that are gone. With DIR it checks prompt templates instead: it lists the places that paste whole documents ({content of spec.md}) and what each adds to a prompt. Pasted sections and mentions are listed separately. Exit 1 on errors, or if a template pastes a document.",
     arguments: [
-      { name: "DIR", about: "folders with prompt templates, or files (default: check the role map)", many: true },
+      { name: "FOLDER", about: "folders with prompt templates, or files (default: check the role map)", many: true },
     ],
     options: {
       feature: { ...FEATURE, about: "Also check the documents of this feature; with DIR, count their tokens." },

@@ -103,7 +103,7 @@ function nothing({ io }: Call, { isNamed, tooOld }: { isNamed: boolean; tooOld: 
   });
 }
 
-/** A report may replace an earlier one, and nothing else: not a transcript, and no file of the user's. */
+/** A report may only replace an earlier report, never a transcript or a file of the user. */
 function requireReport(target: string, name: string | undefined, files: readonly { path: string }[]): void {
   if (!existsSync(target)) return;
   const isReport = readFileSync(target, "utf8").slice(0, 500).includes(REPORT_TITLE);

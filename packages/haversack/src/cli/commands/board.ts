@@ -32,7 +32,7 @@ export const spec: CommandSpec = {
   json: "one line, {url, port}, then it serves.",
 };
 
-/** The newest sessions that the savings are shown for. */
+/** How many of the newest sessions to show savings for. */
 const MOST_SESSIONS = 200;
 const MOST_RUNS = 50;
 
@@ -75,9 +75,9 @@ export async function run(call: Call): Promise<ExitCode> {
     },
     { assets, log: warn, ...(port !== undefined && { port }) },
   );
-  // What hooks wrote about shared work goes on to the server while the board runs.
+  // While the board runs, it also sends the hooks' changes of shared work to the server.
   live.keepUp();
-  // Before the address is printed: whoever reads it may end the board at once.
+  // Do this before printing the address: whoever reads it may end the board at once.
   const stopped = untilStopped();
   if (json) io.out(`${JSON.stringify({ url: board.url, port: board.port })}\n`);
   else io.out(`The board of ${basename(paths.root)}: ${board.url}\nCtrl-C ends it.\n`);

@@ -47,7 +47,7 @@ const taskClaim: Command = {
     const claim = (taskId?: string) => claimOne({ ...scope, ...(taskId !== undefined && { taskId }) }, { call, work });
     if (call.arguments.length > 0) return eachTask(call, call.arguments, claim);
     const result = await claim();
-    if (!isDone(result)) return refuse(call, result);
+    if (!isDone(result)) return refuse(call, { hint: "`haversack next` says why", ...result });
     print(call, result.view, () => result.text);
     return 0;
   },

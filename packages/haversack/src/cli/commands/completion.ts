@@ -19,6 +19,8 @@ interface Known {
   summary: string;
   /** Possible values of the first argument, if known. */
   choices: readonly string[];
+  /** An argument is a file or a folder. */
+  takesFiles: boolean;
   options: { name: string; about: string; takesValue: boolean; choices: readonly string[] }[];
 }
 
@@ -28,7 +30,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const write = writers[shell];
   if (!write) throw new HaversackError("usage", `there is no completion for "${shell}", only for bash, zsh and fish`);
   const commands = (await Promise.all(COMMANDS.map(describe))).flat();
-  const help = { name: "help", summary: "Show a family, or every command", options: [] };
+  const help = { name: "help", summary: "Show a family, or every command", options: [], takesFiles: false };
   const known = [...commands, { ...help, choices: [...wordTree(commands).keys(), "all"] }];
   // `config set` must come before `config`, which would match both.
   const script = write(known.sort((a, b) => wordsIn(b.name) - wordsIn(a.name)));
@@ -52,10 +54,14 @@ async function describe(entry: CommandEntry): Promise<Known[]> {
       const options = Object.entries(allOptions(known)).map(([option, { about, type, choices = [] }]) => {
         return { name: option, about, takesValue: type !== "boolean", choices };
       });
-      return { name, summary, choices: known.arguments?.[0]?.choices ?? [], options };
+      const takesFiles = known.arguments?.some((argument) => FILES.has(argument.name)) ?? false;
+      return { name, summary, choices: known.arguments?.[0]?.choices ?? [], takesFiles, options };
     }),
   );
 }
+
+/** Names of arguments that are files. */
+const FILES: ReadonlySet<string> = new Set(["FILE", "FOLDER", "PATH"]);
 
 /** The first words, and the second words for each of them. */
 function wordTree(known: readonly Known[]): Map<string, string[]> {
@@ -167,7 +173,8 @@ ${known
   .join("\n")}
   esac
 }
-compdef _haversack haversack
+# zsh runs this file for the first completion if it is on the fpath. If it is sourced, it only registers the function.
+if [[ $funcstack[1] == _haversack ]]; then _haversack "$@"; else compdef _haversack haversack; fi
 `;
 }
 
@@ -179,7 +186,7 @@ function fish(known: readonly Known[]): string {
     const summary = known.find(({ name }) => name === first)?.summary ?? seconds.join(", ");
     lines.push(`complete -c haversack -n __fish_use_subcommand -a '${first}' -d '${quote(summary)}'`);
   }
-  for (const { name, summary, options, choices } of known) {
+  for (const { name, summary, options, choices, takesFiles } of known) {
     const [first, second] = name.split(" ");
     if (second) {
       const siblings = tree.get(first ?? "")?.join(" ");
@@ -192,6 +199,7 @@ function fish(known: readonly Known[]): string {
       ...(second ? [`__fish_seen_subcommand_from ${second}`] : []),
     ].join("; and ");
     if (choices.length > 0) lines.push(`complete -c haversack -n '${seen}' -a '${choices.join(" ")}'`);
+    if (takesFiles) lines.push(`complete -c haversack -n '${seen}' -F`);
     for (const option of options) {
       const { choices: values, takesValue } = option;
       const value = values.length > 0 ? ` -x -a '${values.join(" ")}'` : takesValue ? " -r" : "";

@@ -46,7 +46,7 @@ export async function run(call: Call): Promise<ExitCode> {
   return report(call, paths.root, findings);
 }
 
-/** Says before it begins that it calls a model. */
+/** Announces that the trial calls a model before it begins. */
 async function tryClient(call: Call, name: string): Promise<Finding[]> {
   const { io } = call;
   const { title, requests, clients } = resumableClient(name, io.env);
@@ -55,7 +55,7 @@ async function tryClient(call: Call, name: string): Promise<Finding[]> {
   await runArtifacts(call, { isWrite: true }, async ({ store }) => {
     for (const client of clients) {
       const check = await tryResume(client, { store, env: io.env, now: new Date() });
-      // Whoever asks for the trial wants to know; in the whole check it is one line among others.
+      // A user who asks for the trial wants the details; in the whole check it is one line among others.
       findings.push({ ...describeCheck(check), ...(!check.isOk && { level: "fail" as const }) });
     }
     return 0;

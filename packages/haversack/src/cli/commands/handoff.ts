@@ -76,7 +76,7 @@ const handoffSet: Command = {
     options: {
       status: option("VERDICT", `Required: ${oneOf(VERDICTS)}.`, { choices: VERDICTS }),
       summary: text("Required: the result in a few sentences"),
-      role: option("NAME", "Who did it, such as spec-reviewer (default implementer)."),
+      role: option("ROLE", "Who did it, such as spec-reviewer (default implementer)."),
       attempt: wholeNumber("N", "Which attempt (default: the next one)."),
       files: option("PATH", "A file that was changed; repeat it, or separate several by commas.", { repeat: true }),
       details: option("FILE", "A file with the details; - reads standard input."),
@@ -128,7 +128,7 @@ const handoffShow: Command = {
       "Shows the latest handoff of tasks, or the latest of a role, attempt or verdict. --details adds its details: all of them at a terminal (through $PAGER if they are longer than the screen), and one page at a time in a pipe or with --json. The details of completed work are archived; `handoff restore` brings them back. Exit 1 if there is no handoff.",
     arguments: [TASKS],
     options: {
-      role: option("NAME", "The latest of this role."),
+      role: option("ROLE", "The latest of this role."),
       attempt: wholeNumber("N", "The handoff of this attempt."),
       status: option("VERDICT", "The latest of this verdict.", { choices: VERDICTS }),
       details: flag("Include its details."),

@@ -164,7 +164,7 @@ export async function run(call: Call): Promise<ExitCode> {
     }
     const refused = isBrought && whyRefused(brought, willAccept ? open : []);
     if (refused) throw refused;
-    // A file in its place: noting what is written fails before anything is.
+    // If a file is in its place, this fails before anything is written.
     const isPlace = statSync(project.paths.state, { throwIfNoEntry: false })?.isDirectory() ?? true;
     if (scope === "project" && isPlace) {
       ensureStateFolder(project.paths, { isAsked: true });
@@ -172,16 +172,16 @@ export async function run(call: Call): Promise<ExitCode> {
         acceptBrought(project.paths, brought, { at: new Date() });
         accepted = open;
       }
-      // Recorded as the user's own before anything of ours is in it.
+      // Record it as the user's own before we write anything into it.
       if (!unaccepted().includes("store")) prepare(project.paths);
     }
-    // First, so that a kill in between leaves no file that counts for another checkout.
+    // Do this first: after a kill, no file may count for another checkout.
     if (scope === "project" && isPlace) noteCheckout(project.paths.state, call.io.cwd);
     if (planned.length > 0) applyInit(planned, receiptFolder(scope, project.paths));
   } else if (scope === "project" && !unaccepted().includes("store") && existsSync(project.paths.state)) {
     noteCheckout(project.paths.state, call.io.cwd);
   }
-  // A home or any other folder that is no project does not become one because all projects are wired.
+  // Wiring all projects must not turn the home folder, or another folder that is no project, into one.
   const { because } = project.paths;
   const isProject = scope === "project" || (because !== "working-folder" && !notAProject(project.paths));
   let skills: number | undefined;
@@ -213,7 +213,7 @@ function nextSteps(clients: readonly Client[], skills: number | undefined): stri
   ];
 }
 
-/** What was accepted of that which the repository brought, and what was not. */
+/** Which parts that came with the repository were accepted, and which were not. */
 function consentLines(accepted: readonly TrustPart[], unaccepted: readonly TrustPart[]): string[] {
   return [
     ...(accepted.length > 0 ? [`Accepted what the clone brought: ${accepted.join(", ")}.`] : []),
@@ -259,7 +259,7 @@ function refuseHome(paths: ProjectPaths): void {
   });
 }
 
-/** The rules alone, without a store: a dry run writes nothing, and reading 300 skills would take two seconds more. */
+/** Reads only the rules, without a store: a dry run writes nothing, and reading 300 skills would take two more seconds. */
 function ruleIndex(call: Call, { paths, config }: Project): SqliteSkillIndex {
   const handle = openMemoryStore();
   const { ruleFiles, ruleTrust } = findSkillSources(paths.root, {

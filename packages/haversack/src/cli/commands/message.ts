@@ -67,7 +67,7 @@ const messageSend: Command = {
   },
 };
 
-/** Leading names, and the rest as one text. Where nobody is named with an @, the first word may be an agent's name. */
+/** Splits the leading names from the text. If no name has an @, the first word may be an agent's name. */
 async function splitWords(words: readonly string[], { store }: OpenWork): Promise<{ to: string[]; text: string }> {
   const end = words.findIndex((word) => !/^@\S+$/.test(word));
   if (end < 0)

@@ -23,7 +23,7 @@ import {
 import { type Call, type Command, flag, print, sayWarning } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
 
-/** `done`: what happened to the skills. Projects are named unless it is only this one. */
+/** `done`: what happened to the skills. Names the projects if there are others than this one. */
 function switchLines(listings: readonly SwitchedSkills[], { root, done }: { root: string; done: string }): string[] {
   const changed = listings.filter(({ report }) => report.skills.length > 0 || report.skipped.length > 0);
   const lines = changed.flatMap(({ project, client, report: { file, skills, skipped } }) => {
@@ -43,7 +43,7 @@ function warnOfProblems({ io }: Call, listings: readonly SwitchedSkills[], outco
   }
 }
 
-/** One switch for the project: whoever stands in a linked worktree switches the others too. */
+/** One switch for the whole project: used in a linked worktree, it applies to the other checkouts too. */
 function inWorktrees({ root, because }: ProjectPaths, isUser: boolean): string {
   return because === "main-repository" && !isUser ? ` in ${shortPath(root)} and all its worktrees` : "";
 }

@@ -20,9 +20,9 @@ import { auditTranscripts, findTranscripts, onThisMachine, READERS } from "./aud
 export const spec: CommandSpec = {
   about:
     "Replays a file through the real engine, in a scratch project with copies of this project's skills, rules and settings. Your project and its store stay as they are. A file of recorded hook payloads (one JSON object per line): answers each as the hook would, and prints what, how fast, and how many tokens the model would read. A transcript of a client: estimates the same sessions with Haversack, and says how it was estimated.",
-  arguments: [{ name: "FILE", about: "Recorded hook payloads, or a transcript.", required: true }],
+  arguments: [{ name: "FILE", about: "recorded hook payloads, or a transcript", required: true }],
   options: {
-    client: option("CLIENT", "The client that sent the payloads. Default: told from their fields.", {
+    client: option("NAME", "The client that sent the payloads (default: detected from their fields).", {
       choices: REPLAYED_CLIENTS,
     }),
     answers: flag("Also print each answer."),

@@ -109,7 +109,7 @@ const work: Command = {
     const scope = scopeOf(call);
     const { parallel } = call.options;
     if (parallel !== undefined) sizeOf(String(parallel));
-    // A limit, a command or a test that is not what the user meant: nobody watches what follows.
+    // A wrong setting could mean a wrong limit, command or test, and nobody watches the run.
     requireSettings(call.io, (key) => /^(?:headless|work)\./.test(key));
     return start(call, await openWork(call, isDryRun ? "try" : "save"), scope, isDryRun);
   },
@@ -137,7 +137,7 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
       hint: `\`haversack runs drain ${machine} --undo\` lets it work again`,
     });
   }
-  // Another machine's run left its worktrees and sessions there.
+  // The worktrees and sessions of another machine's run are on that machine.
   const own = open.shared === undefined ? undefined : machine;
   const continues = options["continue"] === true ? await runToContinue(scope, runs, own) : undefined;
   const startedWith = optionsFile(open);
@@ -226,7 +226,7 @@ async function runToContinue(scope: RunScope, runs: RunStore, machine?: string):
   return run;
 }
 
-/** Without our hooks and tools a session cannot save its work in progress. Only Claude Code can still be asked to end, by its own messages. */
+/** Without our hooks and tools, a session cannot save its work in progress. Only Claude Code can still be asked to end, through its message input. */
 function notesFor(id: string, { title }: StreamedClient, { io }: Call): string[] {
   const known = CLIENTS.find(({ name }) => name === id);
   const place = { cwd: io.cwd, env: io.env };
@@ -266,7 +266,7 @@ function optionsOf({ options, rest = [] }: Call, { config }: OpenWork, before: P
 }
 
 /**
- * What runs were started with, in this user's own folder. The store has it too, but a store can come with a repository, and `--continue`
+ * The options that runs were started with, in this user's own folder. The store has them too, but a store can come with a repository, and `--continue`
  * must not take permissions or limits from there.
  */
 function optionsFile({ paths }: Pick<OpenWork, "paths">) {

@@ -17,7 +17,7 @@ import {
 } from "../command.ts";
 import { formatAgo, table } from "../print-work.ts";
 import { formatCost, formatTokens, percent, purposeOf } from "../run-view.ts";
-import { asSeen, viewRun } from "../seen-run.ts";
+import { asSeen, type SeenRun, viewRun } from "../seen-run.ts";
 import { paint } from "../terminal.ts";
 import { openWork, refuse } from "../work.ts";
 
@@ -58,13 +58,19 @@ const runsList: Command = {
         { text: run.scope.kind === "all" ? "all" : run.scope.id },
         { text: run.machine, style: "dim" as const },
         { text: formatAgo(run.startedAt, by.at), style: "dim" as const },
-        { text: cleanLine(run.remedy ? `go on with: ${run.remedy}` : (run.stopped ?? ""), { maxChars: 100 }) },
+        { text: cleanLine(endOf(run, by.at), { maxChars: 120 }) },
       ]);
       io.out(`${table(io, rows).join("\n")}\n`);
     }
     return 0;
   },
 };
+
+function endOf(run: SeenRun, now: Date): string {
+  if (run.isSilent)
+    return `last heartbeat ${formatAgo(run.seenAt, now)}; other runs free its tasks after 10 minutes, or its leases end`;
+  return run.remedy ? `go on with: ${run.remedy}` : (run.stopped ?? "");
+}
 
 const runsShow: Command = {
   spec: {
@@ -86,7 +92,7 @@ const runsShow: Command = {
   }),
 };
 
-/** A dead process tells nobody. */
+/** A process that died could not record its end. */
 const LOOK_MS = 10_000;
 
 const runsFollow: Command = {
@@ -296,7 +302,7 @@ const metrics: Command = {
   },
 };
 
-/** The newest days that fit, one column each. */
+/** As many of the newest days as fit, one column each. */
 function chart(io: Io, all: readonly RunDay[]): string[] {
   const days = all.slice(-Math.min(MOST_DAYS, Math.max(7, (io.width ?? 80) - 34)));
   const [first, last] = [days[0], days.at(-1)];

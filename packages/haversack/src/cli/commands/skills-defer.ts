@@ -33,7 +33,7 @@ interface Deferring {
   deferral: Deferral;
 }
 
-/** `--client`, or all: those that are wired or have our package. */
+/** The clients of `--client`; by default, all that are wired or have our package. */
 function wiredClients(call: Call): Deferring[] {
   const place = { cwd: call.io.cwd, env: call.io.env };
   return chosenDeferrals(call).filter(({ client }) => client.isPackaged?.(place) || isWired(client, place));
@@ -44,7 +44,7 @@ function chosenDeferrals(call: Call): Deferring[] {
   return everyDeferral(call).filter(({ client }) => !name || client.name === name);
 }
 
-/** In a client that Haversack is not wired into, nothing would bring hidden skills. */
+/** In a client without Haversack, nothing would load hidden skills. */
 function refuseUnwired(call: Call): Deferring[] {
   const wired = wiredClients(call);
   if (wired.length > 0) return wired;
@@ -64,7 +64,7 @@ function everyDeferral({ io }: Call): Deferring[] {
   });
 }
 
-/** Whether one of its files has something of ours. */
+/** Whether one of its files contains an entry of ours. */
 export function isWired(client: Client, place: Pick<WiringPlace, "cwd" | "env">): boolean {
   const installed = findInstalled();
   return (["project", "user"] as const).some((scope) =>
@@ -74,7 +74,7 @@ export function isWired(client: Client, place: Pick<WiringPlace, "cwd" | "env">)
       try {
         return unwire(text, []) !== text;
       } catch {
-        // A file that cannot be understood has nothing that works; `doctor` says what is wrong with it.
+        // A file that cannot be parsed has no working entry; `doctor` reports it.
         return false;
       }
     }),
@@ -82,7 +82,7 @@ export function isWired(client: Client, place: Pick<WiringPlace, "cwd" | "env">)
 }
 
 /**
- * Every skill, also those that another of the same name stands before: of two folders whose files say the same name, the
+ * Every skill, including those hidden behind another of the same name: if the files of two folders have the same name, the
  * client lists both.
  */
 function listedSkills({ io }: Call, { paths, config, index }: OpenSkills): SkillCard[] {
@@ -205,7 +205,7 @@ const skillsDefer: Command = {
   },
 };
 
-/** While Haversack is off nothing would bring them. HAVERSACK=0 counts for this process alone. */
+/** While Haversack is off, nothing would load them. HAVERSACK=0 applies only to this process. */
 function refuseWhileOff({ io }: Call): void {
   const reason = offReason(projectPaths(io.cwd, io.env), { ...io.env, HAVERSACK: undefined });
   if (!reason) return;
@@ -215,7 +215,7 @@ function refuseWhileOff({ io }: Call): void {
   });
 }
 
-/** With `--all` nobody has asked for those that the client does not list anyway. */
+/** `--all` leaves out skills that the client does not list anyway. */
 function withoutUnlisted(report: ClientReport): ClientReport {
   return { ...report, skipped: report.skipped.filter(({ why }) => !why.endsWith("does not list it anyway")) };
 }
@@ -227,7 +227,7 @@ function checkChoice(names: readonly string[], all: boolean): void {
 function chosenCards(cards: readonly SkillCard[], names: readonly string[], all: boolean): SkillCard[] {
   if (all) return cards.filter(({ sourceKind }) => sourceKind !== "rule");
   return names.map((name) => {
-    // By our name, or by the folder's, which is the client's.
+    // By our name, or by the folder's name, which the client uses.
     const card = cards.find(({ id }) => id === name) ?? cards.find(({ folder }) => folder && basename(folder) === name);
     if (card) return card;
     const [guess] = nearest(
@@ -257,7 +257,7 @@ const skillsUndefer: Command = {
     checkChoice(call.arguments, all);
     const { paths, index } = openSkills(call);
     const reports = deferredClients(call, paths.state).map(({ client, deferral }): ClientReport => {
-      // The client knows a skill by its own key; a person may know it by its name.
+      // Clients identify a skill by their own key, people by its name.
       const keys = call.arguments.map((name) => {
         const card = index.card(name);
         const own = card && deferral.keyOf(card);
@@ -273,7 +273,7 @@ const skillsUndefer: Command = {
     print(call, { clients: deferData(reports, isDryRun) }, () =>
       formatDefer(reports, { headline: (count, file) => `${count} back in the listing (${file}).`, isDryRun }),
     );
-    // One that was deferred may be gone since, and is still let back in.
+    // A deferred skill may have been removed since, and can still be undeferred.
     const unknown = call.arguments.filter(
       (name) => !index.card(name) && reports.every(({ skipped }) => skipped.some((one) => one.name === name)),
     );
@@ -282,7 +282,7 @@ const skillsUndefer: Command = {
   },
 };
 
-/** Where something of ours is hidden; nowhere: those that could have it, so that each says so. */
+/** The clients in which we hide skills. If there are none, all clients that could, so that each reports it. */
 function deferredClients(call: Call, state: string): Deferring[] {
   const { entries, paused } = readReceipt(state).deferred;
   const chosen = chosenDeferrals(call);

@@ -14,7 +14,7 @@ import { startProgress, wrapText } from "../terminal.ts";
 export const spec: CommandSpec = {
   about: `Measures how well prompts find skills. The pool is every SKILL.md below DIR; a skill's ID is its folder's path from DIR. Cases are JSON lines {prompt, expected[], negative_for[]}, or with --skill the list [{query, should_trigger}] that authors keep.`,
   options: {
-    skills: { type: "string", value: "DIR", about: "The folder with the skills. Required." },
+    skills: { type: "string", value: "FOLDER", about: "The folder with the skills. Required." },
     cases: { type: "string", value: "FILE", about: "The cases. Required." },
     skill: { type: "string", value: "ID", about: "The skill that a should_trigger list is about." },
     where: {

@@ -1,5 +1,6 @@
-/** `haversack` without arguments: the project's status, or, where it is not set up, what Haversack would do. */
+/** `haversack` without arguments: the project's status, or how to set it up. */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { notAProject } from "../../engine/project.ts";
@@ -38,7 +39,7 @@ function welcome(call: Call, { paths, config }: Project): string[] {
   return [
     special
       ? `Haversack: ${shortPath(paths.root)} is ${special}, not a project. Go to a project, or connect all of them.`
-      : `Haversack is not set up in ${shortPath(paths.root)} yet.`,
+      : `Haversack is not set up in ${shortPath(paths.root)} yet${existsSync(join(paths.root, ".git")) ? "" : " (not a git repository)"}.`,
     ...(clients.length > 0
       ? [
           `It would connect ${list(clients)}${skills === 0 ? "." : ` and index ${skills} ${skills === 1 ? "skill" : "skills"}.`}`,

@@ -85,7 +85,7 @@ export async function run(call: Call): Promise<ExitCode> {
   return 0;
 }
 
-/** What reads runs is loaded only if a run holds a claim: it is half of the program. */
+/** The code for runs is half of the program, so it is loaded only if a run holds a claim. */
 async function interruptedRuns(claims: readonly Claim[], { runs, by }: OpenWork): Promise<SeenRun[]> {
   if (!claims.some(({ agent }) => agent.startsWith("run-"))) return [];
   const { holdingRuns } = await import("../seen-run.ts");

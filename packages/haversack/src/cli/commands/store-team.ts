@@ -141,7 +141,7 @@ function describe({ place, from, facts }: SharedStatus): string {
   return `The work of this project is on a server:\n${columns(rows)}`;
 }
 
-/** Beyond this, the ages that people read are wrong. */
+/** With a larger difference, the ages shown to people are wrong. */
 const CLOCK_MS = 60_000;
 
 function warnOfClock({ io }: Call, offsetMs: number): void {

@@ -67,7 +67,7 @@ function secondsOf(options: Call["options"]): number {
   return (options["every"] as number | undefined) ?? DEFAULT_SECONDS;
 }
 
-/** What cannot be read is said in the view, and asked for again: a store may be locked, or restored, for a moment. */
+/** Shows read errors in the view and tries again: a store may be locked or restored for a moment. */
 async function watch(
   io: Io,
   { read, name, everyMs }: { read(): Promise<State>; name: string; everyMs: number },
@@ -118,7 +118,7 @@ async function look(parts: LiveParts, { env }: Io) {
   return { at: now, counts, claims, titles, sessions, runs };
 }
 
-/** Claude Code and Gemini CLI do not write down how large the window is. */
+/** Claude Code and Gemini CLI do not record the window's size. */
 function fillOf(fill: WindowFill | undefined, assumedTokens: number) {
   return fill && { windowTokens: assumedTokens, isAssumed: fill.windowTokens === undefined, ...fill };
 }

@@ -111,7 +111,7 @@ function partsOf(only: string | undefined): TrustPart[] {
   return TRUST_PARTS.filter((part) => names.includes(part));
 }
 
-/** `isAsked`: somebody was there to answer. */
+/** `isAsked`: the user was asked. */
 async function choose(
   call: Call,
   open: readonly TrustPart[],

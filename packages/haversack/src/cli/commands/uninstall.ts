@@ -45,7 +45,7 @@ export const spec: CommandSpec = {
 export async function run(call: Call): Promise<ExitCode> {
   const paths = projectPaths(call.io.cwd, call.io.env);
   const scope = scopeOf(call);
-  // The receipt says what is to be removed: a foreign one could name anything. What `init` would write is known without it.
+  // The receipt says what to remove, and somebody else's could name anything. We know without it what `init` would write.
   const untrusted = scope === "project" ? distrust(paths) : undefined;
   const folder = untrusted ? undefined : receiptFolder(scope, paths);
   const { clients, others } = chosenClients(call);
@@ -62,7 +62,7 @@ export async function run(call: Call): Promise<ExitCode> {
       `${untrusted.why}; so nothing is read from it, and deferred skills stay as they are (${untrusted.hint})`,
     );
   if (scope === "user") {
-    // Their settings are the project's: only there it is known whether something else brings the skills.
+    // Their settings belong to the project, and only there is it known whether something else loads the skills.
     const hidden = deferredProjects(paths).map((project) => `${project} has deferred skills`);
     stays.push(...hidden.map((text) => `${text}: \`haversack doctor\` there says whether anything still loads them`));
   }

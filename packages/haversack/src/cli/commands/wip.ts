@@ -53,7 +53,7 @@ export const run = eachOne(showOrAdd, {
   wordsFor: (id, words) => [id, ...words.slice(tasksOf(words).length)],
 });
 
-/** Without the JSON at the end. Words that JSON knows are no task, so that `wip TASK null` is told what is wrong. */
+/** The words without the JSON at the end. JSON literals are not task IDs, so `wip TASK null` gets a clear error. */
 function tasksOf(words: readonly string[]): readonly string[] {
   const last = words.at(-1) ?? "";
   const isTask = /^[\w.-]*\d[\w.-]*$/.test(last) && !/^-?[\d.]+$/.test(last);

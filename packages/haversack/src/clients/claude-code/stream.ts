@@ -34,7 +34,7 @@ export function claudeStream(): StreamReader {
       if (id !== undefined) lastMessage.set(sender, id);
       const usedTokens = windowOf(message["usage"]);
       if (usedTokens > 0) {
-        // So that limits hold while it works; the result replaces the sum.
+        // Limits need a value while the session runs; the result replaces the sum.
         const cachedTokens = numberOf(fieldsOf(message["usage"])["cache_read_input_tokens"]) ?? 0;
         events.push({ kind: "usage", isTotal: false, inputTokens: usedTokens, cachedTokens, outputTokens: 0 });
         if (subAgent === undefined) events.push({ kind: "fill", usedTokens });

@@ -1,5 +1,5 @@
 /**
- * What Claude Code's transcripts (seen in 2.1.325) say of the window: one file per session, and one per sub-agent. Attachments hold the text as
+ * Reads the window from Claude Code's transcripts (seen in 2.1.325): one file per session, and one per sub-agent. Attachments hold the text as
  * sent (`rendered`), `api-request-shape` the system prompt and tools. Request blobs and tool results for the screen repeat what other
  * records hold, and make up most of a file: they are skipped as bytes.
  */
@@ -22,7 +22,7 @@ export const claudeTranscripts: TranscriptReader = {
   hasFixed: true,
   absent: [],
   places: (env: Environment) => [claudeProjects(env)],
-  // A first record that is long has its session's ID beyond the start.
+  // A long first record has its session's ID after the part that was read.
   matches: (path, head) =>
     path.endsWith(".jsonl") &&
     (/^\{"(?:parentUuid|isSidechain)":/.test(head) ||
@@ -34,7 +34,7 @@ export const claudeTranscripts: TranscriptReader = {
   },
 };
 
-/** Lines that begin so hold nothing of the window, or what other lines hold. */
+/** Lines that begin like this hold nothing of the window, or repeat other lines. */
 const SKIPPED = [
   "api-request-blob",
   "api-request",
@@ -59,7 +59,7 @@ const SHAPE = Buffer.from('{"type":"api-request-shape"');
 const ATTACHMENT = Buffer.from(',"attachment":{"type":"');
 const FOR_SCREEN = Buffer.from(',"toolUseResult":');
 const HEAD_BYTES = 400;
-/** Attachments without text for the model. */
+/** Attachments that hold no text for the model. */
 const SILENT = new Set([
   "hook_success",
   "prompt_snapshot",
@@ -105,10 +105,10 @@ class ClaudeReading {
     this.#record(record);
   }
 
-  /** Without the copy of a tool's result that is for the screen. Inside a string its quotes would be escaped. */
+  /** The line without the copy of a tool's result for the screen. The key cannot match inside a string, where its quotes are escaped. */
   #parse(bytes: Buffer): Fields | undefined {
     const cut = bytes.indexOf(FOR_SCREEN);
-    // The message comes first; what follows the copy is found by its names.
+    // The message comes first. The fields after the copy are found by name.
     const json = cut < 0 ? bytes.toString("utf8") : `${bytes.toString("utf8", 0, cut)}}`;
     try {
       const record = object(JSON.parse(json));
@@ -135,7 +135,7 @@ class ClaudeReading {
     this.#sink.fixed([textsOf(system), ...listOf(tools).map((tool) => JSON.stringify(tool))].join("\n"));
   }
 
-  /** Of versions that do not write the shape of requests. */
+  /** For versions that do not write the shape of requests. */
   #snapshot(bytes: Buffer) {
     const record = this.#parse(bytes);
     if (!record) return this.#sink.broken();
@@ -148,7 +148,7 @@ class ClaudeReading {
 
   #enter(record: Fields) {
     const { timestamp, sessionId, cwd, isSidechain, agentId } = record;
-    // Older versions write sub-agents into the main agent's file.
+    // Older versions write sub-agents to the main agent's file.
     const agent = isSidechain === true && this.#agentId === "" ? (text(agentId) ?? "sidechain") : this.#agentId;
     const key = `${String(sessionId)} ${agent}`;
     if (text(sessionId) && key !== this.#session) {
@@ -250,7 +250,7 @@ class ClaudeReading {
       .join("\n");
     const part = ATTACHED[kind];
     if (shown === "") {
-      // Versions that do not write the text as sent.
+      // For versions that do not write the text as sent.
       const own = textsOf(attachment["content"]) || (text(attachment["text"]) ?? "");
       if (part && own !== "") return this.#sink.add(part, own);
       return this.#sink.skipped();
@@ -282,7 +282,7 @@ const ATTACHED: Readonly<Record<string, PartKind>> = {
 const EDITS = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit"]);
 const SHELLS = new Set(["Bash", "BashOutput", "TaskOutput", "Monitor", "PowerShell"]);
 
-/** What a result is named after: the file, the command, the skill. */
+/** The name of a result: its file, command or skill. */
 function aboutOf(input: Fields): string {
   const given = input["file_path"] ?? input["notebook_path"] ?? input["command"] ?? input["skill"] ?? input["name"];
   return text(given) ?? "";

@@ -72,7 +72,7 @@ function itemCompleted(item: Fields): StreamEvent[] {
       return [{ kind: "tool-end", isError: item["status"] === "failed" }];
     case "file_change":
       return [
-        // The stream does not say what was changed, so no two are known to be equal.
+        // The stream does not say what was changed, so two edits never count as equal.
         { kind: "tool", name: "edit", text: pathsOf(item["changes"]), call: String(item["id"]) },
         { kind: "tool-end", isError: item["status"] === "failed" },
       ];

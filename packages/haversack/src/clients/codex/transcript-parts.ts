@@ -1,5 +1,5 @@
 /**
- * What Codex's rollout files (seen in 0.166.0) say of the window: `response_item` is what is sent, `compacted` holds the history that replaces
+ * Reads the window from Codex's rollout files (seen in 0.166.0): `response_item` is what is sent, `compacted` holds the history that replaces
  * it. The tools are in no file. Events for the screen repeat the items: they are skipped as bytes.
  */
 import { dirname, join } from "node:path";
@@ -42,7 +42,7 @@ interface Call {
 class CodexReading {
   readonly #sink: TranscriptSink;
   readonly #calls = new Map<string, Call>();
-  /** The model's part has begun: what it says belongs to one request. */
+  /** The model is answering: all parts of its answer belong to one request. */
   #isAnswering = false;
   #hasUsageRecords = false;
 
@@ -139,7 +139,7 @@ class CodexReading {
       case "message":
         return role === "assistant" ? sink.add("answer", textsOf(item["content"])) : this.#message(item);
       case "reasoning":
-        // Encrypted reasoning is sent again, but its text is not known.
+        // Encrypted reasoning is sent again, but its text is unknown.
         return sink.add("answer", textsOf(item["content"]) || textsOf(item["summary"]));
       case "function_call":
       case "custom_tool_call":
@@ -167,7 +167,7 @@ class CodexReading {
     this.#sink.add(kind, shown, name, kind === "read" ? withoutHeader(shown) : undefined);
   }
 
-  /** The client's own texts for the model are messages of the developer and of the user, with several parts. */
+  /** The client's own texts for the model are developer and user messages with several parts. */
   #message({ content, internal_chat_message_metadata_passthrough: about }: Fields) {
     const kinds = object(about)["content_item_kinds"];
     const parts = Array.isArray(content) ? content : [content];

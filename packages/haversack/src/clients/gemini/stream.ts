@@ -39,7 +39,7 @@ export function geminiStream(): StreamReader {
         return [{ kind: "tool-end", isError: event["status"] === "error" }];
       case "error": {
         const text = shorten(String(event["message"] ?? "error"));
-        // Only `result` says that it is over.
+        // Only `result` ends the turn.
         return [{ kind: "retry", attempt: 1, text }];
       }
       case "result":

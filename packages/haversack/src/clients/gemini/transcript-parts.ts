@@ -1,5 +1,5 @@
 /**
- * What Gemini CLI's transcripts (seen in 0.61.0) say of the window. A message is written again when it changes, with the same ID, and the whole
+ * Reads the window from Gemini CLI's transcripts (seen in 0.61.0). A changed message is written again with the same ID, and the whole
  * history (`$set`) when a session is resumed or compacted. Not in the file: the system prompt, the tools, the listing of skills and the context
  * that hooks add.
  */
@@ -33,16 +33,16 @@ export const geminiTranscripts: TranscriptReader = {
   },
 };
 
-/** Lines of a few bytes that only say when the file changed. */
+/** Short lines that only say when the file changed. */
 const ONLY_TIME = Buffer.from('{"$set":{"lastUpdated":');
 const SUMMARY = "<state_snapshot>";
 
 class GeminiReading {
   readonly #sink: TranscriptSink;
   readonly #path: string;
-  /** Results that are only in the message with their calls so far. */
+  /** Results seen so far only in the message with their calls. */
   readonly #results = new Map<string, Fields>();
-  /** Of calls, by their ID: the file or command that they name. */
+  /** The file or command of each call, by its ID. */
   readonly #about = new Map<string, string>();
   #answerId = "";
   #toldCalls = new Set<string>();
@@ -82,7 +82,7 @@ class GeminiReading {
   }
 
   #enter({ sessionId, kind }: Fields) {
-    // A sub-agent's file is in a folder that is named after its session.
+    // A sub-agent's file is in a folder named after its session.
     const isAgent = kind === "subagent";
     const own = String(sessionId);
     const project = projectOf(this.#path, isAgent);
@@ -93,7 +93,7 @@ class GeminiReading {
     });
   }
 
-  /** The history as a whole: after a compaction with its summary, else as a session begins or resumes. */
+  /** The whole history: after a compaction with its summary, otherwise when a session begins or resumes. */
   #set({ messages }: Fields) {
     if (!Array.isArray(messages)) return this.#sink.skipped();
     const list = messages.map(object);
@@ -107,11 +107,11 @@ class GeminiReading {
     }
     this.#sink.retold();
     this.#answerId = "";
-    // The file goes on with the message that the history ends with.
+    // The file continues with the last message of the history.
     this.#lastOfHistory = lastResponses(list);
   }
 
-  /** Results at the end of a rewritten history: the client writes them once more as a message of their own. */
+  /** Results at the end of a rewritten history. The client writes them again as a separate message. */
   #lastOfHistory = new Set<string>();
 
   #user({ content }: Fields) {
@@ -154,7 +154,7 @@ class GeminiReading {
     }
   }
 
-  /** A message of a rewritten history, with its calls in the content. */
+  /** A message of a rewritten history. Its calls are in the content. */
   #said({ content }: Fields) {
     for (const part of partsOf(content)) {
       const { id, name, args } = object(part["functionCall"]);
@@ -172,7 +172,7 @@ class GeminiReading {
     if (name === "write_file" || name === "replace" || name === "edit") this.#sink.edit(text(about) ?? "");
   }
 
-  /** Versions that write no message with the results. */
+  /** For versions that write no message with the results. */
   #settle() {
     for (const result of this.#results.values()) this.#response(result);
     this.#results.clear();
@@ -228,7 +228,7 @@ function kindOf(tool: string, about: string): { kind: PartKind; name?: string } 
   return tool.startsWith("mcp_") ? { kind: "mcp", name: tool } : { kind: "tool", name: tool };
 }
 
-/** The client notes the project's folder beside its chats. */
+/** The client stores the project's folder beside its chats. */
 function projectOf(path: string, isAgent: boolean): string | undefined {
   const chats = dirname(isAgent ? dirname(path) : path);
   try {

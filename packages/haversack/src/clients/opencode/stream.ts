@@ -54,7 +54,7 @@ function eventsOf(event: Fields, line: string): StreamEvent[] {
   }
 }
 
-/** After a permission that nobody could give it ends, with exit code 0 and no other sign. After a rule that forbids the call it goes on. */
+/** If a call needs a permission that nobody can give, the client ends with exit code 0 and no other sign. If a rule forbids the call, it continues. */
 function deniedOf(tool: string, text: string): StreamEvent[] {
   const isRejected = /rejected permission/i.test(text);
   if (!isRejected && !/rule which prevents/i.test(text)) return [];

@@ -34,7 +34,7 @@ export interface ReviewerBrief {
 }
 
 /**
- * What the project's own role map says to a reviewer of a task's code. The feature is the folder of the task's plan, or the one folder with
+ * The references that the project's own role map has for a reviewer of a task's code. The feature is the folder of the task's plan, or the one folder with
  * documents that its text names. Unlike a dispatch, all documents of the role are references: the code is under review.
  */
 export function reviewerBrief(
@@ -53,7 +53,7 @@ export function reviewerBrief(
   if (isShipped || chosen.kind !== "found") return { block: "" };
   const { text: rubric } = readRubric(chosen.role, paths);
   const documents = feature ? readDocuments(feature, map, chosen.role.documents).documents : [];
-  // A plan in a folder with none of them belongs to no feature.
+  // A plan in a folder without documents of the role map belongs to no feature.
   const isKnown = documents.some(({ state }) => state === "present");
   return { block: isKnown ? formatReferenceBlock(documents) : "", ...(rubric !== undefined && { rubric }) };
 }

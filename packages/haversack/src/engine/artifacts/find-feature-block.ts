@@ -38,7 +38,7 @@ export function roleOf(agentType: string): string {
 
 /** Far below the client's time limit for the hook. */
 const LIMIT_MS = 3_000;
-/** The client's built-in types: not worth a process to ask whether they are roles. */
+/** The client's built-in types are never roles, so no process is started to ask. */
 const BUILT_IN = ["", "general-purpose", "Explore", "Plan", "statusline-setup", "claude-code-guide"];
 const PATHS_MAX = 200;
 

@@ -1,12 +1,12 @@
 /**
  * Removes old snapshots of the working tree (git-snapshot.ts), by the time of their objects. Git renews the time of an object that a newer
- * snapshot also holds. A review whose snapshot is gone gets all of its documents again.
+ * snapshot also contains. If the snapshot of a review is gone, the next iteration gets all documents again.
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { removeFile } from "../../base/safe-write.ts";
 
-/** Returns how many objects are older. Removes them unless it is a dry run. */
+/** Removes older objects, unless it is a dry run, and returns their number. */
 export function purgeSnapshots(state: string, { olderThan, dryRun }: { olderThan: Date; dryRun: boolean }): number {
   const folder = join(state, "snapshots");
   // A link here would lead to files that are not ours.

@@ -272,12 +272,12 @@ function joined(...texts: (string | undefined)[]): { context?: string } {
   return context ? { context } : {};
 }
 
-// Tool calls that no event has told of. A client that asks our running MCP server goes on without an answer when the server has crashed, is
-// still connecting, is disabled or takes too long, and the event is lost. The client's transcript has the call: at the next prompt, pause,
-// start or end of the session, what was added to the transcript is read, and each call that was not seen is recorded, once.
-// What a prompt or a sub-agent's start would have been told is not made up for.
+// Recovers tool calls that no event reported. A client that asks our running MCP server continues without an answer when the server has crashed, is
+// still connecting, is disabled or takes too long. The event is then lost, but the client's transcript has the call. At the next prompt, pause,
+// start or end of the session, the new part of the transcript is read, and each unseen call is recorded once.
+// The answer to a lost prompt or sub-agent's start is not repeated.
 
-/** What is read and recorded at one event; the rest waits for the next one. A client waits a few seconds for an answer. */
+/** Limits what is read and recorded at one event, because a client waits only a few seconds. The next event continues. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_CALLS = 200;
 
@@ -289,7 +289,7 @@ export function recoverMissed(session: SessionTranscripts, project: EventProject
     const main = store.read({ sessionId });
     const isNews = !main || (project.isServer === true && main.toldBy === "process");
     if (isNews) beginWith(session, store, project);
-    // A process for each call misses none.
+    // With a process for each call, none is missed.
     if (isNews || (!project.isServer && main.toldBy === "process")) return;
     for (const file of files) catchUp(file, session, { main, store, project });
   } catch (fault) {
@@ -320,7 +320,7 @@ function catchUp(
   const last = agentId === "" ? main : store.read({ sessionId, agentId });
   if (size === undefined || (last?.path === path && last.offset === size)) return;
   const isSame = last?.path === path && last.offset < size;
-  // Another file in its place is read from its beginning; what it repeats was read in the old one.
+  // A new file in its place is read from its start. Calls that it repeats were recorded from the old one.
   const since = isSame || !last ? main.since : last.at.toISOString();
   const { lines, end } = readNewLines(path, isSame ? last.offset : 0, MOST_BYTES);
   const calls = session.readCalls(lines, file, (id) => store.isSeen(sessionId, id));
@@ -350,10 +350,10 @@ function record({ toolUseId, at, payload }: LoggedCall, session: SessionTranscri
   }
 }
 
-/** A process tells of this session's calls: none is missed, and nothing has to be read. */
+/** A process reports this session's calls, so none is missed and nothing has to be read. */
 export function noteProcess(events: readonly ClientEvent[], { handle, now, isServer }: EventProject): void {
   const call = events.find(({ kind }) => kind === "after-tool" || kind === "after-spawn");
-  // In a locked store it can wait for the next call.
+  // If the store is locked, this waits for the next call.
   if (!call || isServer || handle.standIn) return;
   const store = new Transcripts(handle);
   const main = store.read({ sessionId: call.sessionId });

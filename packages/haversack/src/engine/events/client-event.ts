@@ -145,7 +145,7 @@ export interface EventAnswer {
   sendBack?: string;
 }
 
-// What a transcript of the client tells, for calls that no event has told of.
+// What a client's transcript contains, to recover calls that no event reported.
 
 export interface TranscriptFile {
   path: string;
@@ -156,19 +156,19 @@ export interface TranscriptFile {
 /** A call that has ended. */
 export interface LoggedCall {
   toolUseId: string;
-  /** Where the first of its lines begins. */
+  /** The offset of its first line. */
   from: number;
   at: Date;
-  /** The event that should have told of it, as the client would have sent it. */
+  /** The payload of the event that should have reported it. */
   payload: Record<string, unknown>;
 }
 
 export interface LoggedCalls {
-  /** In the order of the file. */
+  /** In file order. */
   missed: LoggedCall[];
-  /** The others. */
+  /** The sub-agents' transcripts. */
   seen: Pick<LoggedCall, "toolUseId" | "from">[];
-  /** Where the first call begins that has no result yet, and may still get one: its lines are read again next time. */
+  /** The offset of the first call that may still get its result: reading continues there next time. */
   openFrom?: number;
 }
 

@@ -13,16 +13,16 @@ export type { OutputFacts, OutputLimits } from "../../work/outputs/kept-output.t
 export type { RecallWays } from "../../work/outputs/preview-output.ts";
 export type { PartRequest } from "../../work/outputs/read-part.ts";
 
-/** Where kept texts are: `SqliteOutputs` or `MemoryOutputs`. */
+/** The storage of kept texts: `SqliteOutputs` or `MemoryOutputs`. */
 export interface OutputShelf {
-  /** The texts end with the process, so they are kept as they are. Default: false; control characters and secrets are removed. */
+  /** The texts are lost with the process, so they are kept unchanged. Default: false; control characters and secrets are removed. */
   readonly isInMemory?: boolean;
   /** Returns the handle. */
   put(output: NewOutput, limits: OutputLimits): string;
   get(handle: string): (OutputFacts & { text: string }) | undefined;
-  /** Newest first. With a session: only what it kept. */
+  /** Newest first. With a session: only its own outputs. */
   list(limit: number, sessionId?: string): OutputFacts[];
-  /** Removes all that a session kept. */
+  /** Removes all outputs of a session. */
   forget(sessionId: string): void;
 }
 
@@ -60,7 +60,7 @@ export interface Kept {
   chars: number;
 }
 
-/** Undefined: not worth it, or too long to keep; the output should stay as it is. */
+/** Undefined: too short to be worth it, or too long to keep. The output then stays as it is. */
 export function keepOutput(
   shelf: OutputShelf,
   output: ToolOutput,
@@ -87,7 +87,7 @@ function storable(original: string): { text: string; isMasked: boolean } {
   return { text, isMasked: text !== plain };
 }
 
-/** Loaded here: it costs a new process 5 ms, and only outputs that are kept need it. */
+/** Loaded here: it takes a new process 5 ms, and only kept outputs need it. */
 export function hashOf(text: string, encoding: "base64url" | "hex" = "base64url"): string {
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(text).digest(encoding);
@@ -111,7 +111,7 @@ export function recallOutput(
   return part.kind === "part" ? { ...part, source: found.source } : part;
 }
 
-/** The part with a first line that says what it is and what to ask for next. */
+/** The part. Its first line says which part it is and what to ask for next. */
 export function formatRecalled({ text, about, next }: Extract<Recalled, { kind: "part" }>, handle: string): string {
   const more = next
     ? `; next: ${Object.entries(next)
@@ -125,7 +125,7 @@ const MOST_NAMED = 5;
 
 function unknownHandle(shelf: Pick<OutputShelf, "list">, handle: string, sessionId: string | undefined): string {
   const wanted = cleanLine(handle, { maxChars: 40 });
-  // Filtered again: a store of the caller's own may not know about sessions.
+  // Filter again: the caller's own store may ignore sessions.
   const known = shelf.list(200, sessionId).filter((one) => sessionId === undefined || one.sessionId === sessionId);
   if (known.length === 0) return `There is no kept output ${wanted}; none is kept at present.`;
   const [near] = nearest(
@@ -146,7 +146,7 @@ export class MemoryOutputs implements OutputShelf {
 
   put(output: NewOutput, { maxBytes }: OutputLimits): string {
     const handle = this.#handles.get(keyOf(output)) ?? this.#freeHandle(output);
-    // Inserted again: the order of the map is the order of age.
+    // Insert again: the order of the map is the order of use.
     this.#remove(handle);
     this.#kept.set(handle, { ...output, handle });
     this.#handles.set(keyOf(output), handle);

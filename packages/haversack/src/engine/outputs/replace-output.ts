@@ -19,7 +19,7 @@ import { FEWEST_REPLACED_CHARS, hashOf, keepOutput, type RecallWays } from "./ke
 
 export function replaceOutput(event: EventBase, output: ShownOutput, project: EventProject): EventAnswer {
   const { handle: store, now, log } = project;
-  // While another process holds the lock, or the store cannot be written, the text could not be recalled.
+  // If another process holds the lock, or the store cannot be written, the text could not be recalled later.
   if (store.standIn || store.isReadOnly || project.isRehearsal) return {};
   try {
     return replaced(event, output, project);
@@ -47,7 +47,7 @@ function replaced(event: EventBase, output: ShownOutput, project: EventProject):
   if (!kept) return {};
   const { handle, chars } = kept;
   const shown = isRead ? unchanged(handle, chars, recallWays(client, handle)) : kept.preview;
-  // The lock was lost meanwhile: what was written is not in the store.
+  // The lock was lost meanwhile, so the text is not in the store.
   if (store.standIn) return {};
   writeEvent(store, "injection", recordInjection, {
     sessionId,

@@ -1,4 +1,4 @@
-/** How well runs go, from what was recorded: the table of success metrics. */
+/** The table of success metrics, computed from recorded runs. */
 import type { Run, RunSession, RunStore, RunTask, SessionMetrics } from "../../store/run-store.ts";
 
 export interface RunMetrics {
@@ -6,24 +6,24 @@ export interface RunMetrics {
   sessions: number;
   /** Tasks that runs finished. What people and other agents finish is not counted. */
   tasksDone: number;
-  /** Done tasks for each session that took tasks. */
+  /** Done tasks per session that took tasks. */
   tasksPerSession: number | undefined;
-  /** Batches that were completed, of all. */
+  /** Share of the batches that were completed. */
   batchCompletion: number | undefined;
-  /** Sessions that took tasks and were cut off. One that ends by itself is not, even if it leaves a task open. */
+  /** Sessions that took tasks and were cut off. A session that ends by itself does not count, even if it leaves a task open. */
   interruptions: number;
-  /** Times that somebody let a run go on. */
+  /** How often somebody continued a run. */
   restarts: number;
-  /** Sessions that took tasks, for each run. */
+  /** Sessions that took tasks, per run. */
   chainMedian: number | undefined;
   chainLongest: number | undefined;
-  /** Part of the window that was used at the end of a session. */
+  /** Share of the window that was used at the end of a session. */
   fillMedian: number | undefined;
   fillHighest: number | undefined;
   reviewFailures: number;
   /** Tasks that needed a fixer. */
   fixed: number;
-  /** Part of those that were done in the end. */
+  /** Share of those that were done in the end. */
   fixerSuccess: number | undefined;
 }
 
@@ -80,17 +80,17 @@ export function measure({ runs, sessions, tasks, batches }: Recorded): RunMetric
   };
 }
 
-/** What runs did on one day. */
+/** The results of runs on one day. */
 export interface RunDay {
   /** In the local time zone: 2026-11-18. */
   day: string;
   tasksDone: number;
   sessions: number;
-  /** The median of the windows at the end of that day's sessions. */
+  /** The median window use at the end of that day's sessions. */
   fillMedian: number | undefined;
 }
 
-/** The days from the first to the last on which runs did something, days without any included. */
+/** All days from the first to the last with runs, including days without any. */
 export async function readDays({ from = new Date(0), to }: Period, store: RunStore): Promise<RunDay[]> {
   const isBefore = (at: Date) => to === undefined || at < to;
   const sessions = (await store.sessionsSince(from)).filter(({ startedAt }) => isBefore(startedAt));
@@ -99,7 +99,7 @@ export async function readDays({ from = new Date(0), to }: Period, store: RunSto
   if (times.length === 0) return [];
   const days: string[] = [];
   const [first, last] = [Math.min(...times.map(Number)), Math.max(...times.map(Number))];
-  // Noon: a day of 23 or 25 hours is not skipped.
+  // Use noon, so that a day of 23 or 25 hours is not skipped.
   const cursor = new Date(Math.max(first, last - MOST_DAYS * DAY_MS));
   for (cursor.setHours(12, 0, 0, 0); days.at(-1) !== localDay(new Date(last)); cursor.setDate(cursor.getDate() + 1))
     days.push(localDay(cursor));
@@ -131,9 +131,9 @@ function fillsOf(sessions: Recorded["sessions"]): number[] {
 const CUT_OFF = new Set(["crashed", "hung", "stopped", "circling"]);
 
 function isCutOff({ runId, end, toolCalls }: Recorded["sessions"][number], runs: Recorded["runs"]): boolean {
-  // Its runner was killed, and nobody has let the run go on.
+  // Its runner was killed, and nobody has continued the run.
   if (end === undefined) return runs.some(({ id, state }) => id === runId && state === "interrupted");
-  // A session that the model's server refused at once had begun nothing.
+  // If the model's server refused the session at once, no work was interrupted.
   return CUT_OFF.has(end) || (end === "failed" && (toolCalls ?? 0) > 0);
 }
 

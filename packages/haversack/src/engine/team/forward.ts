@@ -17,13 +17,13 @@ import {
 } from "../../store/sqlite/outbox/outbox.ts";
 
 export interface Forwarded {
-  /** Entries that left the outbox. */
+  /** How many entries left the outbox. */
   sent: number;
   /** How many of them were refused. */
   conflicts: number;
 }
 
-/** So many entries in one transaction of the server, which others wait for. */
+/** Entries per transaction on the server. Other machines wait for each transaction. */
 const BATCH = 100;
 
 /** Faults of the server are thrown; what was not sent stays in the outbox. */
@@ -48,12 +48,12 @@ export async function forwardOutbox(server: Server, handle: StoreHandle): Promis
   }
 }
 
-/** The server keeps what it knows of this outbox under this name. */
+/** The name under which the server stores its state of this outbox. */
 export function nameOf(handle: StoreHandle): string {
   return readSnapshotState(handle).outbox ?? nameOutbox(handle, randomUUID());
 }
 
-/** What may differ from the shared store although the entries were applied: it had another state before. */
+/** What to read again: it may differ from the shared store although the entries were applied, because that had another state before. */
 function staleAfter(entries: readonly OutboxEntry[], refused: ReadonlySet<string>): Stale {
   const stale = new Set<string>();
   for (const { token, op, args, taskId } of entries) {

@@ -1,4 +1,4 @@
-/** Shares a project's work with a team, moves it between the local store and a server, and tells where it is. */
+/** Shares a project's work with a team, moves it between the local store and a server, and reports where it is. */
 import { HaversackError, isFault } from "../../base/errors.ts";
 import { type CopyReport, copyToPostgres, copyToSqlite } from "../../store/postgres/copy-work.ts";
 import { addMember, listMembers, removeMember } from "../../store/postgres/members.ts";
@@ -25,7 +25,7 @@ export async function useShared(project: OpenProject, url: string): Promise<{ pl
   });
 }
 
-/** The work that is in the local snapshot becomes its own. `left`: the shared store. `unsent`: changes that it will not get. */
+/** Turns the local snapshot into the project's own work. `left`: the shared store. `unsent`: changes that the shared store will not get. */
 export async function useLocal(project: OpenProject): Promise<{ left?: string; isUpToDate: boolean; unsent: number }> {
   requireNoVariable(project);
   const { handle } = project;

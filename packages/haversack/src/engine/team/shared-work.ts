@@ -42,7 +42,7 @@ export async function openShared(project: OpenProject, place: Place, { note }: W
   };
 }
 
-/** Runs are in the shared store only. Without it, what is asked about runs finds those of this machine, and nothing is saved. */
+/** Runs are only in the shared store. While it cannot be reached, queries find the runs of this machine, and nothing is saved. */
 function runsOf(team: TeamStore, handle: StoreHandle): RunStore {
   const there = new PostgresRunStore(team.server);
   const here = new SqliteRunStore(handle);
@@ -109,7 +109,7 @@ export async function joinShared(
   writeStore(handle, (db) => writeSharedMark(db, { id, shown }));
 }
 
-/** The commits that a repository began with: every full clone has the same. Empty: no repository, no commit, or a shallow clone. */
+/** The root commits of a repository, which are the same in every full clone. Empty: no repository, no commit, or a shallow clone. */
 function firstCommits(root: string): string[] {
   const git = (...words: string[]) => {
     const { status, stdout } = spawnSync("git", ["-c", "core.fsmonitor=false", ...words], {

@@ -1,6 +1,6 @@
 /**
- * The work store of a project that a team shares. While the shared store can be reached, every operation happens there, after what this
- * machine has still to send, and the local snapshot follows. Otherwise work goes on with the snapshot: changes wait in the outbox, and
+ * The work store of a project that a team shares. While the shared store can be reached, every operation runs there, after the unsent
+ * changes of this machine, and the local snapshot follows. Otherwise work continues on the snapshot: changes wait in the outbox, and
  * claims are marked as unconfirmed.
  */
 import { HaversackError } from "../../base/errors.ts";
@@ -83,17 +83,17 @@ export interface TeamOptions {
   server?: ServerOptions;
   /** Called when the server first answers. Throws if this project must not use it. */
   join?(server: Server): Promise<void>;
-  /** Told once: that the shared store cannot be reached, and what that means. */
+  /** Called once, with a text: the shared store cannot be reached, and what that means. */
   note?(text: string): void;
 }
 
-/** After a failed attempt to connect, others do not wait for the same again: for so many times as long as it took, within limits. */
+/** After a failed attempt to connect, no other is made for this many times its duration, within limits. */
 const REMEMBERED_TIMES = 5;
 const REMEMBERED_MS = { least: 1000, most: 30_000 };
 
 /** How long a command waits for a server that does not answer. */
 const CONNECT_MS = 2000;
-/** And for one that was there a moment ago: it may restart. */
+/** The same for a server that answered a moment ago: it may be restarting. */
 const PATIENCE_MS = 5000;
 
 export type TeamStore = WorkStore & Team;
@@ -112,7 +112,7 @@ type Operation = (...args: unknown[]) => Promise<unknown>;
 class Team {
   readonly #handle: StoreHandle;
   readonly #note: (text: string) => void;
-  /** For what is not work of the queue, such as runs. */
+  /** For operations outside of the queue, such as runs. */
   readonly server: Server;
   readonly #join: TeamOptions["join"];
   readonly #local: SqliteWorkStore;
@@ -168,7 +168,7 @@ class Team {
     yield* (isReached ? this.#remote : this.#local).exportRecords();
   }
 
-  /** Whether the shared store answers. It has everything from this machine then. */
+  /** Whether the shared store answers. If so, it has all changes of this machine. */
   async reach({ isPatient = false } = {}): Promise<boolean> {
     const { offline, cursor, outbox } = readSnapshotState(this.#handle);
     const now = Date.now();
@@ -184,7 +184,7 @@ class Team {
       if (offline) noteOffline(this.#handle, undefined);
       return true;
     } catch (error) {
-      // Without a snapshot there is nothing to go on with.
+      // Without a snapshot, work cannot continue.
       if (!isUnreachable(error) || cursor === undefined) throw error;
       if (this.#handle.isReadOnly) return false;
       const reason = (error as Error).message;
@@ -196,7 +196,7 @@ class Team {
     }
   }
 
-  /** The operation itself has succeeded: a snapshot that stays behind for a moment is no reason to report a fault. */
+  /** The operation itself has succeeded, so a snapshot that stays behind for a moment is no fault. */
   async #refresh(): Promise<void> {
     try {
       await refreshSnapshot(this.#handle, this.server);

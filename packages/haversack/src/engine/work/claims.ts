@@ -63,7 +63,7 @@ const REASON_MAX_CHARS = 2000;
 
 function nothingReady({ epicId, storyId }: Pick<ClaimInput, "epicId" | "storyId">): string {
   const where = storyId ? ` in story ${storyId}` : epicId ? ` in epic ${epicId}` : "";
-  return `No task is ready${where}.`;
+  return `no task is ready${where}`;
 }
 
 export async function releaseTask(

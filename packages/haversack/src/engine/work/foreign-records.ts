@@ -17,22 +17,22 @@ export interface ForeignWork {
   records: WorkRecord[];
   left: LeftOver[];
   problems: { where: string; text: string }[];
-  /** Ids that are here already and have no time of change in the file: left as they are. */
+  /** Known ids without a time of change in the file; these are left as they are. */
   unchanged: string[];
 }
 
 export interface ForeignContext {
-  /** When the file was changed: the time of new things without one. */
+  /** The file's time of change, for new things without a time. */
   changedAt: Date;
-  /** A time of change after this is wrong, and counts as none. */
+  /** A later time of change is wrong and counts as absent. */
   now: Date;
-  /** Since when the store has this id, if it has. Keeps the creation time of things without one. */
+  /** When the store created this id. Used for things without a creation time. */
   knownSince(id: string): Date | undefined;
 }
 
 type Fields = Record<string, unknown>;
 
-/** Collects records, and what could not be taken over. */
+/** Collects the records, and what could not be imported. */
 class Collector {
   readonly #context: ForeignContext;
   readonly #tool: string;
@@ -41,7 +41,7 @@ class Collector {
   readonly problems: ForeignWork["problems"] = [];
   readonly #unchanged = new Set<string>();
   readonly #ids = new Set<string>();
-  /** Of the tasks of each story. */
+  /** The statuses of each story's tasks. */
   readonly #statuses = new Map<unknown, TaskStatus[]>();
 
   constructor(tool: string, context: ForeignContext) {
@@ -50,7 +50,7 @@ class Collector {
   }
 
   /**
-   * Whether this is the first thing with its id in the file. Another one is reported: two things of one id cannot be told apart at the
+   * Whether this is the first thing with its id in the file. Others are reported: two things with one id cannot be distinguished at the
    * next import.
    */
   isFirst(id: string): boolean {
@@ -118,7 +118,7 @@ class Collector {
     };
   }
 
-  /** What a word of the tool means here. An unknown word is reported, and the default taken. */
+  /** Our value for a word of the tool. An unknown word is reported, and the default is used. */
   word<T extends string>(what: string, given: unknown, words: Readonly<Record<string, T>>, standard: T): T {
     if (given === undefined || given === null || given === "") return standard;
     const word = String(given).toLowerCase();
@@ -132,7 +132,7 @@ class Collector {
     return found ?? standard;
   }
 
-  /** A task in progress comes as `todo`, with a note; so does a status that is unknown here. */
+  /** A task in progress, or with an unknown status, becomes `todo` with a note. */
   status(given: unknown, words: Readonly<Record<string, TaskStatus>>): Status {
     const tool = this.#tool;
     const word = String(given ?? "").toLowerCase();
@@ -143,7 +143,7 @@ class Collector {
     return { status, note: `Status in ${tool}: ${cleanLine(word, { maxChars: 60 })}.` };
   }
 
-  /** Has no place here. */
+  /** Counts a field that we do not store. */
   miss(where: string, value: unknown, why = "has no place here"): void {
     const isEmpty =
       value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);

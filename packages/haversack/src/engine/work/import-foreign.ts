@@ -71,7 +71,7 @@ export async function importForeign(
 }
 
 /**
- * The tools whose work is in this file or folder, by the tool's own place or by the shape of the file. None if it is of no tool that
+ * The tools whose work is in this file or folder, recognized by its place or its content. Empty if the file belongs to no tool that
  * is known here.
  */
 export function detectTools(path: string): ForeignTool[] {
@@ -93,7 +93,7 @@ export function detectTools(path: string): ForeignTool[] {
   });
 }
 
-/** Only a file in the tool's own folder is known by its place: `tasks.json` may be anybody's. */
+/** A file counts by its place only in the tool's own folder: many programs have a `tasks.json`. */
 function toolOfFile(path: string): ForeignTool | undefined {
   const folders = dirname(path).split(/[\\/]/);
   if (folders.includes(".beads") && path.endsWith(".jsonl")) return "beads";
@@ -130,7 +130,7 @@ function findPlace(tool: ForeignTool, path: string): string {
   throw new HaversackError("not-found", `${path}: ${why}`, { hint: "name the tool's file, or the project's folder" });
 }
 
-/** Tasks, completed and archived ones; no drafts, documents and decisions. What is no readable file is left out and named. */
+/** Open, completed and archived tasks, but no drafts, documents or decisions. Unreadable files are left out and reported. */
 function backlogFiles(folder: string): { files: BacklogFile[]; unread: ImportReport["problems"] } {
   const files: BacklogFile[] = [];
   const unread: ImportReport["problems"] = [];
@@ -141,7 +141,7 @@ function backlogFiles(folder: string): { files: BacklogFile[]; unread: ImportRep
     for (const name of names.sort()) {
       const path = relative(folder, join(within, name)).replaceAll("\\", "/");
       try {
-        // Reading a pipe would wait for ever.
+        // Reading a pipe could wait for ever.
         if (statSync(join(within, name)).isFile()) files.push({ path, text: readFileSync(join(within, name), "utf8") });
         else unread.push({ where: path, text: "is no file: left out" });
       } catch (error) {

@@ -26,7 +26,7 @@ export async function findKnown(
         story: () => store.getStory(id),
         epic: () => store.getEpic(id),
       }[kind]();
-      // A prefix finds a thing as well.
+      // The lookup also accepts a prefix.
       if (found.id === id || ("aliases" in found && found.aliases?.includes(id))) known.set(id, found);
     } catch (error) {
       if (!isFault(error, "not-found")) throw error;

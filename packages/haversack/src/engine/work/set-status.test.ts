@@ -85,7 +85,7 @@ describe("claims", () => {
   it("are taken, prolonged, listed, stolen with a reason, lost and released", async () => {
     const work = memoryWork();
     const bob = work.as({ name: "bob" });
-    expect(await claimTask({}, work)).toEqual({ kind: "nothing-ready", text: "No task is ready." });
+    expect(await claimTask({}, work)).toEqual({ kind: "nothing-ready", text: "no task is ready" });
     const { id } = await createTask({ title: "A", description: "d" }, work);
     expect(await claimTask({}, work)).toMatchObject({ kind: "claimed", view: { id, description: "d" } });
     expect(await claimTask({ taskId: id }, bob)).toMatchObject({ kind: "refused", refusal: { kind: "held" } });

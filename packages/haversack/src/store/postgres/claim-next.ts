@@ -1,12 +1,12 @@
-/** Takes the next ready tasks without waiting for other changes. See migrations/002-claim-next.ts. */
+/** Takes the next ready tasks without waiting for other changes. See migrations/005-claim-next.ts. */
 import { checkCount } from "../../work/clean-input.ts";
-import type { TaskDetails } from "../../work/task.ts";
+import type { Claim, TaskDetails } from "../../work/task.ts";
 import type { Actor, ClaimOutcome, ClaimRequest } from "../work-store.ts";
 import type { Connection } from "./connection.ts";
 import { escapeText, restoreText } from "./dialect.ts";
-import { LOCK_KIND, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
 import { findSeq, findStory } from "./work/ids.ts";
-import { type ClaimRow, type TaskRow, toClaim, toTask } from "./work/rows.ts";
+import { type ClaimRow, type TaskRow, toTask } from "./work/rows.ts";
 import { getTask } from "./work/tasks.ts";
 
 type Claimed = Extract<ClaimOutcome, { kind: "claimed" }>;
@@ -29,7 +29,6 @@ export async function claimNext(server: Server, request: ClaimRequest, by: Actor
         await db.query(
           CLAIM,
           token,
-          LOCK_KIND,
           server.knownVersion,
           ...who.map(orNull),
           at,
@@ -41,21 +40,21 @@ export async function claimNext(server: Server, request: ClaimRequest, by: Actor
         ),
       );
     },
-    async (db, token) => read(await db.query(AGAIN, token)),
+    async (db, token) => read(await db.query(AGAIN, token, by.name)),
   );
   const claimed: Claimed[] = [];
-  for (const row of rows) claimed.push(await toClaimed(server, row));
+  for (const row of rows) claimed.push(await toClaimed(server, row, by));
   return claimed;
 }
 
-const CLAIM = "SELECT claim_next($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS task";
-const AGAIN = "SELECT claimed_tasks(tasks) AS task FROM operations WHERE token = $1";
+const CLAIM = "SELECT claim_next($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS task";
+const AGAIN = "SELECT claimed_tasks(tasks, $2) AS task FROM operations WHERE token = $1";
 
 function orNull(value: string | undefined): string | null {
   return value === undefined ? null : (escapeText(value) as string);
 }
 
-type ClaimedRow = TaskRow & { files: string[] | null; claim: ClaimRow; more: boolean };
+type ClaimedRow = TaskRow & Pick<ClaimRow, "claimed_at" | "lease_until"> & { files: string[] | null; more: boolean };
 
 function read(rows: Awaited<ReturnType<Connection["query"]>>): ClaimedRow[] {
   return rows.map(({ task }) => {
@@ -69,11 +68,23 @@ function read(rows: Awaited<ReturnType<Connection["query"]>>): ClaimedRow[] {
   });
 }
 
-async function toClaimed(server: Server, { files, claim, more, ...row }: ClaimedRow): Promise<Claimed> {
-  const held = toClaim({ ...claim, id: row.id });
+async function toClaimed(
+  server: Server,
+  { files, more, claimed_at, lease_until, ...row }: ClaimedRow,
+  by: Actor,
+): Promise<Claimed> {
+  const claim: Claim = {
+    taskId: row.id,
+    agent: by.name,
+    claimedAt: new Date(claimed_at),
+    heartbeatAt: new Date(claimed_at),
+    leaseUntil: new Date(lease_until),
+    ...(by.sessionId !== undefined && { sessionId: by.sessionId }),
+    ...(by.agentId && { agentId: by.agentId }),
+  };
   const none = { waitsFor: [], waitedForBy: [], relatesTo: [], parts: [], blockers: [], failureCount: 0 };
   const task: TaskDetails = more
     ? await server.read((db) => getTask(db, row.id))
-    : { ...toTask(row, files ?? []), claim: held, ...none };
-  return { kind: "claimed", claim: held, task, ...(row.note !== null && { note: row.note }) };
+    : { ...toTask(row, files ?? []), claim, ...none };
+  return { kind: "claimed", claim, task, ...(row.note !== null && { note: row.note }) };
 }

@@ -3,9 +3,9 @@
  * additive: an older program can still use the store. breaking: it cannot.
  */
 import { work } from "./migrations/001-work.ts";
-import { claimNext } from "./migrations/002-claim-next.ts";
 import { runs } from "./migrations/003-runs.ts";
 import { changes } from "./migrations/004-changes.ts";
+import { claimNext } from "./migrations/005-claim-next.ts";
 
 export interface Migration {
   version: number;
@@ -13,4 +13,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [work, claimNext, runs, changes];
+export const migrations: readonly Migration[] = [work, runs, changes, claimNext];

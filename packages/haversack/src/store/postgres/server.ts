@@ -115,7 +115,7 @@ export class Server {
   write<T>(change: (db: Connection, start: Start) => Promise<T>, { notify = true } = {}): Promise<T> {
     const token = randomUUID();
     let made: { result: T } | undefined;
-    const begin = `BEGIN; SELECT pg_advisory_xact_lock(${LOCK}); INSERT INTO operations (token) VALUES ('${token}'); ${START}`;
+    const begin = `BEGIN; ${LOCK}; INSERT INTO operations (token) VALUES ('${token}'); ${START}`;
     const forget = Math.random() < FORGET_RATE ? FORGET : "";
     const end = `${notify ? `NOTIFY ${this.place.schema};` : ""}${forget} COMMIT`;
     return this.#persist(async (db) => {
@@ -266,45 +266,43 @@ export class Server {
     }
   }
 
-  /** Under a lock: of several that start at once, one makes the tables. */
+  /** Of several that start at once, one makes the tables. */
   async #migrate(db: Connection): Promise<void> {
-    const { migrations: list } = this.#options;
     const { shown } = this.place;
     const known = this.knownVersion;
-    const stored = await this.#storedVersion(db);
-    if (stored && stored.minReader > known) throw tooNew(shown, stored.minReader, known);
-    if (stored && stored.version >= known) return;
-    const upgrade = () => this.#upgrade(db, list);
-    if (!stored) return upgrade();
-    try {
-      await upgrade();
-    } catch (error) {
-      if (codeOf(error) !== "42501") throw error;
-      const text = `The tables of ${shown} are of version ${stored.version}, and an upgrade to ${known} needs the owner.`;
-      throw fault("refused", text, "The owner runs any command with this version of Haversack once.", error);
+    for (let attempt = 1; ; attempt++) {
+      const stored = await this.#storedVersion(db);
+      if (stored && stored.minReader > known) throw tooNew(shown, stored.minReader, known);
+      if (stored && stored.version >= known) return;
+      try {
+        return await this.#upgrade(db, stored !== undefined);
+      } catch (error) {
+        // Another one has just made the schema or a table.
+        if (!stored && attempt < 3 && ["23505", "42P06", "42P07"].includes(codeOf(error))) continue;
+        if (!stored || codeOf(error) !== "42501") throw error;
+        const text = `The tables of ${shown} are of version ${stored.version}, and an upgrade to ${known} needs the owner.`;
+        throw fault("refused", text, "The owner runs any command with this version of Haversack once.", error);
+      }
     }
   }
 
-  async #upgrade(db: Connection, list: readonly Migration[]): Promise<void> {
+  async #upgrade(db: Connection, isThere: boolean): Promise<void> {
     const { schema, shown } = this.place;
     const known = this.knownVersion;
-    await inTransaction(
-      db,
-      `BEGIN; SELECT pg_advisory_xact_lock(hashtext('haversack migrations'), ${LOCK_KIND}); SELECT 0 AS now`,
-      async () => {
-        const before = await this.#storedVersion(db);
-        if (before && before.minReader > known) throw tooNew(shown, before.minReader, known);
-        if (!before) await db.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-        let minReader = before?.minReader ?? 0;
-        for (const { version, kind, sql } of list) {
-          if (version <= (before?.version ?? 0)) continue;
-          await db.exec(sql);
-          if (kind === "breaking") minReader = version;
-        }
-        await db.exec(`INSERT INTO meta VALUES ('version', '${Math.max(known, before?.version ?? 0)}'), ('min_reader', '${minReader}')
+    // What others might lock must be theirs to lock: they may own another project on this server.
+    const lock = isThere ? "LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE" : `CREATE SCHEMA IF NOT EXISTS ${schema}`;
+    await inTransaction(db, `BEGIN; ${lock}; SELECT 0 AS now`, async () => {
+      const before = await this.#storedVersion(db);
+      if (before && before.minReader > known) throw tooNew(shown, before.minReader, known);
+      let minReader = before?.minReader ?? 0;
+      for (const { version, kind, sql } of this.#options.migrations) {
+        if (version <= (before?.version ?? 0)) continue;
+        await db.exec(sql);
+        if (kind === "breaking") minReader = version;
+      }
+      await db.exec(`INSERT INTO meta VALUES ('version', '${Math.max(known, before?.version ?? 0)}'), ('min_reader', '${minReader}')
         ON CONFLICT (key) DO UPDATE SET value = excluded.value`);
-      },
-    );
+    });
   }
 
   /** The version up to which this program knows the tables. */
@@ -377,9 +375,8 @@ const FORGET_RATE = 1 / 200;
 const FORGET =
   "DELETE FROM operations WHERE at < now() - interval '1 day'; DELETE FROM changes WHERE at < now() - interval '1 day'; DELETE FROM applied_entries WHERE at < now() - interval '90 days';";
 
-export const LOCK_KIND = 0x4856;
-/** One lock per project: two projects with the same hash only wait for each other. */
-const LOCK = `hashtext(current_schema()), ${LOCK_KIND}`;
+/** One change at a time, and no claim of the next task meanwhile. Only members of the project have the right to take it. */
+const LOCK = "LOCK TABLE change_lock IN EXCLUSIVE MODE";
 
 /** What is read at the start of every operation, in the same message: the server's time, and whether a claim is over. */
 const START = `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now,

@@ -11,13 +11,13 @@ export interface PreviewOptions {
   handle: string;
   /** How the reader gets a part, such as `recall(handle: "K4829", lines: "21-60")`, and a search in it. */
   ways: RecallWays;
-  /** The most that the preview may have, the line about the rest included. */
+  /** The largest size of the preview, including the line about the rest. */
   maxChars: number;
   /** The exit code of a command. Absent: unknown, or not a command. */
   exitCode?: number | undefined;
   /** The output of a command: errors and failing tests are looked for. Default: false. */
   isCommand?: boolean;
-  /** More to say about the kept text, such as that secrets in it are masked. */
+  /** A further note about the kept text, such as that its secrets are masked. */
   note?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface OutputSize {
   chars: number;
 }
 
-/** A final line break ends the last line; it begins no other. */
+/** A line break at the end does not start another line. */
 export function linesOf(text: string): string[] {
   const lines = text.split("\n");
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
@@ -48,11 +48,11 @@ export function previewOutput(text: string, options: PreviewOptions): string {
   return `${header({ lines: lines.length, chars: text.length }, next, options)}\n${body}`;
 }
 
-/** Below this many lines, characters say more than lines. */
+/** With fewer lines than this, sizes are given in characters. */
 const FEWEST_LINES = 12;
 /** Longer lines are cut in a preview. */
 const LINE_CHARS = 400;
-/** What the line about the rest takes, roughly. */
+/** Approximate size of the line about the rest. */
 const HEADER_CHARS = 420;
 
 function header(
@@ -104,7 +104,7 @@ function byLines(
   let left = room;
   const take = (at: number): boolean => {
     if (shown.has(at) || at < 0 || at >= lines.length) return true;
-    // A gap costs a line of its own, at the most once per line shown.
+    // Each gap takes one more line; there is at most one gap per line shown.
     const cost = Math.min(lines[at]!.length, LINE_CHARS) + 1 + GAP_CHARS;
     if (cost > left) return false;
     left -= cost;
@@ -119,7 +119,7 @@ function byLines(
   until(0.3, counting(0, lines.length));
   until(important.length > 0 ? 0.3 : 0.6, counting(lines.length - 1, -1));
   until(1, important);
-  // What the important lines did not need goes to the end, where summaries are.
+  // The room that the important lines leave goes to the end of the output, where summaries are.
   until(1, counting(lines.length - 1, -1));
   return joined(
     lines,
@@ -166,7 +166,7 @@ function importantLines(lines: readonly string[], text: string): number[] {
     .filter((word): word is string => word !== undefined && word.length > 3)
     .map((word) => word.slice(0, SOUGHT_CHARS));
   const found: number[] = [];
-  // Colours may stand between the words of a name.
+  // Colour codes may separate the words of a name.
   const plain = text.includes("\u001b") ? lines.map(stripControl) : lines;
   for (const word of named) {
     const at = plain.findIndex((line) => line.includes(word));

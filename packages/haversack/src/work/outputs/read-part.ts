@@ -1,4 +1,4 @@
-/** Reads a part of a kept output: lines, characters, or the places of a text, within a budget. Says what is left and how to ask for it. */
+/** Reads a part of a kept output: lines, characters, or the matches of a text, within a budget. Says what is left and how to get it. */
 import { cutAt } from "../../base/clean-text.ts";
 import { linesOf } from "./preview-output.ts";
 
@@ -7,20 +7,20 @@ export interface PartRequest {
   lines?: string | undefined;
   /** The same, in characters. */
   chars?: string | undefined;
-  /** Lines that contain this text, whatever its case, with the lines around them. */
+  /** Lines that contain this text, ignoring case, with the lines around them. */
   find?: string | undefined;
-  /** The most that is returned. Default: 8,000. */
+  /** The largest size of the answer. Default: 8,000. */
   maxChars?: number | undefined;
 }
 
 export type PartAnswer =
   | {
       kind: "part";
-      /** The text as it was printed, or for a search numbered lines. */
+      /** The text as it was printed; for a search, numbered lines. */
       text: string;
-      /** What it is, such as `lines 40-80 of 1,204`. */
+      /** The part that it is, such as `lines 40-80 of 1,204`. */
       about: string;
-      /** What to ask for next; absent if nothing of what was asked for is left. */
+      /** What to ask for next; absent if everything that was asked for is here. */
       next?: PartRequest;
     }
   | { kind: "wrong-range"; text: string };
@@ -45,7 +45,7 @@ function readLines(text: string, asked: string, maxChars: number): PartAnswer {
   let end = from - 1;
   while (end < to && size + all[end]!.length + 1 <= maxChars) size += all[end++]!.length + 1;
   if (end === from - 1) {
-    // One line is longer than the budget. The rest of what was asked for follows by characters too.
+    // One line is longer than the budget, so the rest is also counted in characters.
     const sizeOf = (count: number) => all.slice(0, count).reduce((sum, line) => sum + line.length + 1, 0);
     return readChars(text, `${sizeOf(from - 1) + 1}-${to === all.length ? text.length : sizeOf(to) - 1}`, maxChars);
   }
@@ -93,7 +93,7 @@ function wrongRange(unit: "lines" | "chars", asked: string, length: number): Par
 
 /** Lines above and below a match. */
 const AROUND = 2;
-/** Of a long line, this much is shown on either side of the match. */
+/** How much of a long line is shown on each side of the match. */
 const BESIDE_CHARS = 200;
 
 function findIn(text: string, sought: string, maxChars: number): PartAnswer {

@@ -1,7 +1,7 @@
-/** Which outputs of commands are never shortened: what the model reads in order to edit it, and what it has asked to see again. */
+/** Which outputs of commands are never shortened: files that the model may be about to edit, and answers of Haversack itself. */
 import { commandsIn, programsIn } from "../capture/shell-words.ts";
 
-/** The command shows files or changes of files. Its output is replaced only when it repeats what the window was shown before. */
+/** The command shows files or diffs. Its output is replaced only if the window already has it. */
 export function showsSource(command: string): boolean {
   const commands = commandsIn(command);
   const shown = commands.filter(({ writesTo }) => writesTo === undefined);
@@ -14,7 +14,7 @@ export function showsSource(command: string): boolean {
 const READERS = /^(?:cat|bat|batcat|less|more|head|nl|sed|awk|xxd|hexdump|od|jq|yq|diff)$/;
 const GIT_READERS = /^(?:diff|show|blame|cat-file)$/;
 
-/** The command asks Haversack itself: what it prints has its own limits, and a part of a kept output must not be kept again. */
+/** The command is Haversack's own: its output is already limited, and a part of a kept output must not be kept again. */
 export function asksHaversack(command: string): boolean {
   return commandsIn(command).some(({ words }) => {
     return programsIn(words).some(

@@ -6,7 +6,6 @@
  * found in `operations`: a trigger for each of their tables would take longer than the claim.
  */
 import type { Migration } from "../migrations.ts";
-import { claimFunction } from "./002-claim-next.ts";
 
 const TEXT = 'text COLLATE "C"';
 
@@ -97,6 +96,5 @@ CREATE TABLE outbox_conflicts (
 CREATE INDEX outbox_conflicts_by_outbox ON outbox_conflicts (outbox, number);
 
 ${triggers.join("\n")}
-
-${claimFunction({ isLogged: true })}`,
+`,
 };

@@ -1,5 +1,5 @@
 // Made from store/sqlite/work/runs.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
-/** Runs of headless sessions. What is never searched for is JSON in one column. */
+/** Runs of headless sessions. Fields that are never searched for are JSON in one column. */
 
 import { HaversackError } from "../../../base/errors.ts";
 import { newId } from "../../../base/ids.ts";

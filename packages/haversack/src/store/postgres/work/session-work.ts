@@ -1,6 +1,6 @@
 // Made from store/sqlite/work/session-work.ts by scripts/make-postgres.mjs: change it there, then run `npm run postgres`.
 /**
- * What the events of a session change in claims. Hooks call these on the local store; on a shared store the same functions apply what
+ * Changes that session events make to claims. Hooks call these functions on the local store. On a shared store, the same functions apply what
  * hooks wrote while nobody waited for the network. The hook bundles this file.
  */
 

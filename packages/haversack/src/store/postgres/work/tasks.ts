@@ -14,6 +14,7 @@ import {
   type TaskBrief,
   type TaskDetails,
   type TaskPart,
+  type TaskStatus,
 } from "../../../work/task.ts";
 import type { Wip } from "../../../work/wip/wip.ts";
 import type {
@@ -231,14 +232,14 @@ export async function partsOf(db: Connection, seq: number): Promise<TaskPart[]> 
 }
 
 /** The sections of a list, in order. Each is sorted by an index. */
-const SECTIONS: readonly { where: string; order: string }[] = [
-  { where: "t.status = 'in_progress'", order: "t.seq" },
-  { where: "t.status = 'review'", order: "t.seq" },
-  { where: "t.status = 'blocked'", order: "t.seq" },
-  { where: "t.status = 'todo' AND q.is_ready = 1", order: "q.order_key DESC, q.task" },
-  { where: "t.status = 'todo' AND q.is_ready = 0", order: "t.seq" },
-  { where: "t.status = 'done'", order: "t.seq DESC" },
-  { where: "t.status = 'archived'", order: "t.seq DESC" },
+const SECTIONS: readonly { status: TaskStatus; isReady?: boolean; order: string }[] = [
+  { status: "in_progress", order: "t.seq" },
+  { status: "review", order: "t.seq" },
+  { status: "blocked", order: "t.seq" },
+  { status: "todo", isReady: true, order: "q.order_key DESC, q.task" },
+  { status: "todo", isReady: false, order: "t.seq" },
+  { status: "done", order: "t.seq DESC" },
+  { status: "archived", order: "t.seq DESC" },
 ];
 
 export async function listTasks(db: Connection, query: TaskQuery): Promise<Page<Task>> {
@@ -247,24 +248,26 @@ export async function listTasks(db: Connection, query: TaskQuery): Promise<Page<
   checkWord("status", query.status, TASK_STATUSES);
   checkWord("priority", query.priority, PRIORITIES);
   checkWord("task_type", query.type, TASK_TYPES);
-  const { where: filtered, values } = await filter(db, query);
-  const sections = SECTIONS.filter(({ where }) =>
-    query.status ? where.includes(`'${query.status}'`) : !where.includes("'archived'"),
-  );
+  const filtered = await filter(db, query);
+  const counts = await countByStatus(db, filtered, query.status);
   const items: Task[] = [];
   let total = 0;
   let skip = query.offset ?? 0;
-  for (const { where, order } of sections) {
-    const join = where.includes("q.") ? "JOIN queue q ON q.task = t.seq" : "";
-    const condition = filtered ? `${where} AND ${filtered}` : where;
-    const count = await value(db, `SELECT count(*) FROM tasks t ${join} WHERE ${condition}`, ...values);
+  for (const { status, isReady, order } of SECTIONS) {
+    if (query.status ? status !== query.status : status === "archived") continue;
+    const count = isReady === undefined ? counts[status] : isReady ? counts.ready : counts.todo - counts.ready;
     total += count;
     const room = query.limit - items.length;
     if (room > 0 && skip < count) {
-      const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${condition} ORDER BY ${order} LIMIT ? OFFSET ?`;
-      const found = await toTasks(db, await all<TaskRow>(db, sql, ...values, room, skip));
-      const isWaiting = where.includes("is_ready = 0");
-      items.push(...(isWaiting ? found.map((task) => ({ ...task, isWaiting })) : found));
+      const join = isReady === undefined ? "" : "JOIN queue q ON q.task = t.seq";
+      // A ready task is to do. To say so would lead SQLite to sort them all, rather than to read the queue in its order.
+      const section = isReady
+        ? "q.is_ready = 1"
+        : `t.status = '${status}'${isReady === false ? " AND q.is_ready = 0" : ""}`;
+      const where = [section, filtered.where].filter(Boolean).join(" AND ");
+      const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+      const found = await toTasks(db, await all<TaskRow>(db, sql, ...filtered.values, room, skip));
+      items.push(...(isReady === false ? found.map((task) => ({ ...task, isWaiting: true as const })) : found));
     }
     skip = Math.max(0, skip - count);
   }
@@ -272,17 +275,26 @@ export async function listTasks(db: Connection, query: TaskQuery): Promise<Page<
 }
 
 export async function countTasks(db: Connection, scope: Scope): Promise<TaskCounts> {
-  const { where, values } = await filter(db, scope);
-  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0]));
-  const sql = `SELECT t.status, count(*) AS count FROM tasks t WHERE ${where || 1} GROUP BY t.status`;
-  for (const { status, count } of await all<{ status: string; count: number }>(db, sql, ...values))
-    counts[status] = count;
-  const ready = await value(db, `SELECT count(*) FROM queue t WHERE t.is_ready = 1 AND ${where || 1}`, ...values);
-  return { ...counts, ready } as TaskCounts;
+  return await countByStatus(db, await filter(db, scope));
 }
 
-async function filter(db: Connection, query: Partial<TaskQuery>): Promise<ReturnType<typeof whereGiven>> {
+async function countByStatus(db: Connection, { where, values }: Filter, only?: TaskStatus): Promise<TaskCounts> {
+  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0]));
+  const wanted = [only && "t.status = ?", where].filter(Boolean).join(" AND ") || 1;
+  const sql = `SELECT t.status, count(*) AS count FROM tasks t WHERE ${wanted} GROUP BY t.status`;
+  const found = await all<{ status: string; count: number }>(db, sql, ...(only ? [only] : []), ...values);
+  for (const { status, count } of found) counts[status] = count;
+  // Only a task that is to do is ready. Without a filter, the index of the queue alone has the answer.
+  const join = where ? "JOIN tasks t ON t.seq = q.task" : "";
+  const sqlReady = `SELECT count(*) FROM queue q ${join} WHERE q.is_ready = 1 AND ${where || 1}`;
+  return { ...counts, ready: counts["todo"] ? await value(db, sqlReady, ...values) : 0 } as TaskCounts;
+}
+
+type Filter = ReturnType<typeof whereGiven>;
+
+async function filter(db: Connection, query: Partial<TaskQuery>): Promise<Filter> {
   const { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, planFile, find } = query;
+  const found = find === undefined ? undefined : await search(db, find);
   const given = whereGiven({
     "t.epic = ?": epicId === undefined ? undefined : await findSeq(db, "epic", epicId),
     "t.story = ?": storyId === undefined ? undefined : await findSeq(db, "story", storyId),
@@ -291,11 +303,32 @@ async function filter(db: Connection, query: Partial<TaskQuery>): Promise<Return
     "t.assignee = ?": assignee,
     "t.parent = ?": parentId === undefined ? undefined : await findSeq(db, "task", parentId),
     "t.plan_file = ?": planFile,
-    "lower(t.id || ' ' || t.title) LIKE ? ESCAPE '\\'":
-      find === undefined ? undefined : `%${find.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`,
+    [CONTAINS]: typeof found === "string" ? found : undefined,
+    "t.seq IN (SELECT value FROM json_each(?))": typeof found === "object" ? JSON.stringify(found) : undefined,
   });
   const others = [isPart && "t.parent IS NOT NULL", hasWip && "t.seq IN (SELECT task FROM task_wip)"];
   return { ...given, where: [given.where, ...others].filter(Boolean).join(" AND ") };
+}
+
+const CONTAINS = "lower(t.id || ' ' || t.title) LIKE ? ESCAPE '\\'";
+/** With more numbers than this, a list of them is slower than one more pass over the titles. */
+const MOST_FOUND = 500;
+
+/**
+ * The tasks whose ID or title contains the text, in capital or small letters; if they are too many for a list, the pattern of all of them.
+ * SQLite knows the capitals of A to Z alone: other letters match anything there, and are compared here.
+ */
+async function search(db: Connection, text: string): Promise<number[] | string> {
+  const wanted = text.toLowerCase();
+  const isPlain = /^[\x20-\x7e]*$/.test(wanted);
+  const pattern = `%${wanted.replace(/[\\%_]/g, "\\$&").replace(/[^\x20-\x7e]+/g, "%")}%`;
+  const limit = isPlain ? `LIMIT ${MOST_FOUND + 1}` : "";
+  const sql = `SELECT t.seq, t.id, t.title FROM tasks t WHERE ${CONTAINS} ${limit}`;
+  const found = await all<{ seq: number; id: string; title: string }>(db, sql, pattern);
+  if (isPlain && found.length > MOST_FOUND) return pattern;
+  // In capitals, because two small letters may have one: σ and ς.
+  const capitals = text.toUpperCase();
+  return found.filter(({ id, title }) => `${id} ${title}`.toUpperCase().includes(capitals)).map(({ seq }) => seq);
 }
 
 async function readTask(db: Connection, seq: number): Promise<Task> {

@@ -1,4 +1,4 @@
-/** The first tables: what the store knows of itself, what happened (work), who was here (local). */
+/** The first tables: facts about the store itself, the activity (work), and the sessions (local). */
 import type { Migration } from "../migrations.ts";
 
 export const house: Migration = {

@@ -1,4 +1,4 @@
-/** Clients: what a session is in the middle of, and which sub-agent made which tool call. All of it local state. */
+/** Clients: what a session is working on, and which sub-agent made which tool call. All of it local state. */
 import type { Migration } from "../migrations.ts";
 
 export const clients: Migration = {

@@ -2,7 +2,7 @@
  * Work: epics, stories, tasks, and what belongs to them. Rows refer to one another by number; ids are for people and agents.
  *
  * `queue` has one small row per open task, apart from the task's texts: when a task is done that 100,000 others wait for, only
- * small rows change. Its three indexes hold ready tasks alone, in order, so that reading the next ones never looks at
+ * small rows change. Its three indexes contain only ready tasks, in order, so that reading the next ones never looks at
  * the rest.
  */
 import type { Migration } from "../migrations.ts";

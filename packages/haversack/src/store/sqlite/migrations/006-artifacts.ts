@@ -1,5 +1,5 @@
 /**
- * Artifacts: what was dispatched to which role, what came back, and whether the documents were read.
+ * Artifacts: what was dispatched to which role, the answers, and whether the documents were read.
  *
  * A review loop is a feature, a phase and a role. `spawn_documents`, `dispatched_agents`, `expected_documents` and
  * `seen_lines` are local: hooks write them while a sub-agent works.

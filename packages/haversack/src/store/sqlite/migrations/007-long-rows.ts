@@ -1,13 +1,13 @@
 /**
- * Tables whose rows hold long texts get a rowid. Without one SQLite keeps a row where its key is, and reads rows that overflow their
- * page whole for each comparison: one of 300 bodies took 21 pages to find and takes 7, and the table
- * two thirds of the room.
+ * Adds a rowid to tables with long texts. Without one, SQLite stores each row in the index of its key, and reads all of an overflowing
+ * row for each comparison. Finding one of 300 bodies took 21 pages and now takes 7, and the table needs
+ * two thirds of the space.
  */
 import type { Migration } from "../migrations.ts";
 
 export const longRows: Migration = {
   version: 7,
-  // The columns and what is unique stay: an older program sees no difference.
+  // Columns and unique keys stay the same, so an older program sees no difference.
   kind: "additive",
   sql: `
 CREATE TABLE long_skill_bodies (

@@ -1,6 +1,6 @@
 /**
  * Who worked on an unfinished task last, and where. A claim ends with its lease; this row stays until the task is finished, given
- * back on purpose or claimed by somebody else, so that later sessions can be told of work that was left.
+ * back on purpose or claimed by somebody else, so later sessions can be told about abandoned work.
  */
 import type { Migration } from "../migrations.ts";
 

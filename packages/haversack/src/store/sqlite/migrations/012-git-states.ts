@@ -1,4 +1,4 @@
-/** What was not committed in a worktree when a task was claimed there, so that later changes can be told from it. Local state. */
+/** What was not committed in a worktree when a task was claimed there, so that later changes can be recognized. Local state. */
 import type { Migration } from "../migrations.ts";
 
 export const gitStates: Migration = {

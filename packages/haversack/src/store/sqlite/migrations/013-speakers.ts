@@ -1,4 +1,4 @@
-/** Who sent a message: the person at the terminal, or an agent. Set by this program alone; no import brings it. */
+/** Who sent a message: the person at the terminal, or an agent. Only this program sets it; imports never do. */
 import type { Migration } from "../migrations.ts";
 
 export const speakers: Migration = {

@@ -1,4 +1,4 @@
-/** Who lost the claim of a task to somebody else: reports that come late are refused. */
+/** Agents that lost the claim of a task to somebody else. Their late reports are refused. */
 import type { Migration } from "../migrations.ts";
 
 export const lostClaims: Migration = {

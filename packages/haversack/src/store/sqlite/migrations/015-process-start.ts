@@ -1,4 +1,4 @@
-/** When a session's client was started: its process number may be another program's by now, above all in containers. */
+/** The start time of a session's client: by now its process ID may belong to another program, especially in containers. */
 import type { Migration } from "../migrations.ts";
 
 export const processStart: Migration = {

@@ -1,6 +1,6 @@
 /**
- * Reviews that are stored already get the order that new ones get (work/review-order.ts): of the sub-tasks of one task, a later one waits
- * for the earlier ones. Left out where the earlier one waits for something else itself, so that no cycle can come of it.
+ * Gives stored reviews the same order as new ones (work/dependencies.ts): among the sub-tasks of one task, a later one waits
+ * for the earlier ones. If the earlier one itself waits for something, it is left out, so that no cycle can result.
  */
 import type { Migration } from "../migrations.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Sub-tasks that are stored already get what new ones get: the story of their parent if they have none (work/tasks.ts), so that a story with
- * open sub-tasks is not complete; and a task that is worked on through its sub-tasks is not ready (work/open-parts.ts). Sub-tasks in an
- * archived story stay as they are, or the story would come back.
+ * Applies two rules to stored sub-tasks. Those without a story join their parent's story (work/tasks.ts), so that a story with
+ * open sub-tasks is not complete. A task that is worked on through its sub-tasks is not ready (work/dependencies.ts). Sub-tasks in an
+ * archived story stay as they are, because otherwise the story would come back.
  */
 import type { Migration } from "../migrations.ts";
 
@@ -10,7 +10,7 @@ const NOW = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')";
 const IS_REVIEW =
   "words NOT LIKE '% implement%' AND (words LIKE '% spec review%' OR words LIKE '% quality review%' OR words LIKE '% code review%')";
 
-/** The status of a group by that of what is in it; see groups.ts. */
+/** The status of a group, based on its contents; see groups.ts. */
 function statusBy(parts: string): string {
   const has = (statuses: string) => `EXISTS (SELECT 1 FROM ${parts} AND status IN (${statuses}))`;
   return `CASE WHEN ${has("'in_progress', 'review', 'blocked'")} THEN 'in_progress'

@@ -1,5 +1,5 @@
 /**
- * How far a client's transcript of a session was read, and which tool calls were told by events until then. A running server can miss an
+ * How far a session's transcript was read, and which tool calls events have reported since. A running server can miss an
  * event; the transcript has the call.
  */
 import type { Migration } from "../migrations.ts";

@@ -1,6 +1,6 @@
 /**
- * Posting lists in buckets, see skill-index.ts. A bucket is a row of `terms` with a name of its own and no word: a program that does
- * not know buckets deletes them with the words when it makes the index anew, and reads no lists from them before that.
+ * Posting lists in buckets, see skill-index.ts. A bucket is a row of `terms` with its own name and no word. A program that does
+ * not know buckets ignores them, and deletes them with the words when it rebuilds the index.
  */
 import type { Migration } from "../migrations.ts";
 

@@ -1,4 +1,4 @@
-/** Runs of headless sessions: what they were started with, their sessions, what became of their tasks, and their test runs. */
+/** Runs of headless sessions: their options, sessions, results of tasks, and test runs. */
 import type { Migration } from "../migrations.ts";
 
 export const runs: Migration = {

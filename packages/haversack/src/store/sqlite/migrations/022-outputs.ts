@@ -1,4 +1,4 @@
-/** Tool outputs that were kept and shown to the model as a preview, and which files a window has already been shown whole. */
+/** Tool outputs that were kept and shown to the model as a preview, and the files that a window has already seen in full. */
 import type { Migration } from "../migrations.ts";
 
 export const outputs: Migration = {

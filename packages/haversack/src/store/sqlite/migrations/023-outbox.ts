@@ -1,4 +1,4 @@
-/** What this machine has changed in shared work and not sent yet, what the shared store refused, and how old the local snapshot is. */
+/** Changes of this machine to shared work that are not sent yet, those that the shared store refused, and the age of the local snapshot. */
 import type { Migration } from "../migrations.ts";
 
 export const outbox: Migration = {

@@ -16,7 +16,7 @@ import type {
   ToolEntry,
 } from "../work/session-work.ts";
 
-/** What entries hold, by operation. `at`: the time of the change by this machine's clock. */
+/** The contents of entries, by operation. `at`: the time of the change by this machine's clock. */
 export interface OutboxOps {
   tool: ToolEntry;
   "take-over": MovedClaimsById;
@@ -35,12 +35,12 @@ export interface OutboxOps {
 export interface OfflineCall {
   /** The name of the operation of WorkStore. */
   name: string;
-  /** Without the last one, which says who and when. */
+  /** Without the last one, which gives actor and time. */
   args: readonly unknown[];
   /** Absent: the operation takes only a time. */
   by?: object;
   at: Date;
-  /** The IDs that it made here, in order. */
+  /** The IDs that it created here, in order. */
   ids: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export function addToOutbox<Op extends OutboxOp>(
   );
 }
 
-// Below: for the processes that forward. Hooks load none of it.
+// For processes that forward the outbox. Hooks do not load this part.
 
 /** Oldest first. */
 export function readOutbox(handle: StoreHandle, { limit }: { limit: number }): OutboxEntry[] {
@@ -89,7 +89,7 @@ export function readOutbox(handle: StoreHandle, { limit }: { limit: number }): O
   });
 }
 
-/** How much waits, and since when. */
+/** How many entries wait, and since when. */
 export interface Backlog {
   count: number;
   oldest?: Date;
@@ -109,12 +109,12 @@ export function unconfirmedClaims(handle: StoreHandle): Set<string> {
 
 /** A change that the shared store refused for good. */
 export interface Conflict {
-  /** On this machine. */
+  /** When the change was made on this machine. */
   number: number;
-  /** Of its entry. */
+  /** The operation of its entry. */
   token: string;
   op: string;
-  /** As JSON: what would be lost otherwise. */
+  /** The refused change as JSON, so nothing is lost. */
   args: string;
   at: Date;
   taskId?: string;
@@ -140,7 +140,7 @@ export function listConflicts(handle: StoreHandle, { limit }: { limit: number })
   }));
 }
 
-/** Somebody has dealt with them. Returns how many there were. Without numbers: all. */
+/** Removes conflicts that somebody has handled; without numbers, all. Returns how many there were. */
 export function settleConflicts(handle: StoreHandle, numbers?: readonly number[]): number {
   return writeStore(handle, (db) => {
     if (!numbers) return Number(db.prepare("DELETE FROM conflicts").run().changes);
@@ -150,8 +150,8 @@ export function settleConflicts(handle: StoreHandle, numbers?: readonly number[]
 }
 
 /**
- * What the shared store has applied leaves the outbox, and what it refused is kept. In one transaction. `lastConflict`: the number of the
- * last one there.
+ * Removes applied entries from the outbox and stores refused ones as conflicts, in one transaction. `lastConflict`: the number of the
+ * last conflict there.
  */
 export function acknowledge(
   handle: StoreHandle,
@@ -174,7 +174,7 @@ export function acknowledge(
   });
 }
 
-/** The part of the snapshot to read again, whatever the shared store says has changed: all of it, or these tasks. */
+/** The part of the snapshot to read again, even if the shared store reports no change: all of it, or these tasks. */
 export type Stale = "all" | readonly string[];
 
 function noteStale(db: DatabaseSync, stale: Stale): void {
@@ -191,18 +191,18 @@ function staleIn(db: DatabaseSync): Stale {
 
 /** What this machine knows of the shared store. */
 export interface SnapshotState {
-  /** Names this outbox to the shared store. Absent: nothing was sent yet. A copy of the store has the same name. */
+  /** The name of this outbox in the shared store. Absent: nothing was sent yet. A copy of the store has the same name. */
   outbox?: string;
-  /** Where the next look at what has changed begins. Absent: everything is read. */
+  /** Where to continue reading changes. Absent: read everything. */
   cursor?: string;
-  /** The highest row numbers that came from the shared store, by table. Higher ones were made here. */
+  /** The highest row numbers from the shared store, by table. Rows with higher numbers were created here. */
   marks: Readonly<Record<string, number>>;
   stale: Stale;
   /** When the snapshot was last known to be up to date, by this machine's clock. */
   takenAt?: Date;
   /** Since when the shared store cannot be reached, and why. */
   offline?: { since: Date; until: Date; reason: string };
-  /** The number that the shared store gave the last conflict that is known here. */
+  /** The shared store's number of the last conflict that is known here. */
   lastConflict: number;
   backlog: Backlog;
   conflicts: number;
@@ -237,11 +237,11 @@ export function nameOutbox(handle: StoreHandle, made: string): string {
   });
 }
 
-/** `undefined`: it can be reached. */
+/** Undefined: it can be reached. */
 export function noteOffline(handle: StoreHandle, offline: SnapshotState["offline"]): void {
   writeStore(handle, (db) => {
     if (!offline) {
-      // Meanwhile commands may have returned expired claims to the queue, here only.
+      // Meanwhile, commands may have returned expired claims to the queue, but only in the snapshot.
       noteStale(db, "all");
       return remove(db, "offline");
     }
@@ -252,7 +252,7 @@ export function noteOffline(handle: StoreHandle, offline: SnapshotState["offline
 }
 
 /**
- * Replaces rows of the snapshot, unless something has happened since `before` was read: another process was faster, or an event of this
+ * Replaces rows of the snapshot, unless something has changed since `before` was read: another process was faster, or an event of this
  * machine waits in the outbox. Then it does nothing and returns false.
  */
 export function replaceSnapshot(
@@ -272,7 +272,7 @@ export function replaceSnapshot(
   });
 }
 
-/** Nothing has changed: the snapshot is as new as this. */
+/** Nothing has changed: the snapshot is up to date at this time. */
 export function confirmSnapshot(
   handle: StoreHandle,
   { before, cursor, takenAt }: { before: SnapshotState; cursor: string; takenAt: Date },
@@ -284,14 +284,14 @@ export function confirmSnapshot(
   });
 }
 
-/** Work is no longer shared, or shared elsewhere. Conflicts stay until somebody has seen them. */
+/** Work is no longer shared, or is shared elsewhere. Conflicts stay until somebody has handled them. */
 export function forgetSnapshot(handle: StoreHandle): void {
   writeStore(handle, (db) => {
     db.exec("DELETE FROM outbox; DELETE FROM snapshot_state");
   });
 }
 
-/** An older copy of the store was restored. For callers that hold the write lock. */
+/** To be called after an older copy of the store was restored. For callers that hold the write lock. */
 export function afterRestore(db: DatabaseSync): void {
   if (readSharedMark(db)) noteStale(db, "all");
 }

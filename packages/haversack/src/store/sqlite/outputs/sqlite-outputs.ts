@@ -5,7 +5,7 @@ import type { NewOutput, OutputFacts, OutputLimits } from "../../../work/outputs
 import { readStore, type StoreHandle, writeStore } from "../access.ts";
 import type { SessionKey } from "../sessions/sqlite-local-store.ts";
 
-/** What a window was shown whole. */
+/** A text that a window was shown in full. */
 export interface ShownRead extends Required<SessionKey> {
   window: number;
   source: string;
@@ -20,7 +20,7 @@ export class SqliteOutputs {
     this.#handle = handle;
   }
 
-  /** Returns the handle; the same text of the same session keeps its handle. Removes what is beyond the limits. */
+  /** Returns the handle; the same text in the same session keeps its handle. Then removes outputs beyond the limits. */
   put(output: NewOutput, limits: OutputLimits): string {
     return writeStore(this.#handle, (db) => {
       const { at, sessionId, agentId, source, lines, chars, text, hash } = output;
@@ -49,7 +49,7 @@ export class SqliteOutputs {
     });
   }
 
-  /** Newest first. With a session: only what it kept. */
+  /** Newest first. With a session: only its own outputs. */
   list(limit: number, sessionId?: string): OutputFacts[] {
     return readStore(this.#handle, (db) => {
       const rows =
@@ -62,7 +62,7 @@ export class SqliteOutputs {
     });
   }
 
-  /** Removes all that a session kept. */
+  /** Removes all outputs of a session. */
   forget(sessionId: string): void {
     writeStore(this.#handle, (db) => {
       db.prepare("DELETE FROM output_texts WHERE handle IN (SELECT handle FROM outputs WHERE session_id = ?)").run(
@@ -79,7 +79,7 @@ export class SqliteOutputs {
     });
   }
 
-  /** Notes that the window was shown this text whole. True: it had been shown already, and it is unchanged. */
+  /** Records that the window was shown this text in full. True: the window already had the same text. */
   noteRead({ sessionId, agentId, source, window, hash, at }: ShownRead): boolean {
     return writeStore(this.#handle, (db) => {
       const known = db
@@ -93,7 +93,7 @@ export class SqliteOutputs {
     });
   }
 
-  /** Removes what is beyond the limits. Returns how many outputs went. */
+  /** Removes outputs beyond the limits. Returns how many were removed. */
   retire(limits: OutputLimits, now: Date): number {
     return writeStore(this.#handle, (db) => trim(db, limits, { now }));
   }

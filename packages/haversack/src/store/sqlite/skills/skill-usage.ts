@@ -53,7 +53,7 @@ SELECT skill,
   sum(tokens) AS tokens
 FROM skill_uses u GROUP BY skill ORDER BY shown DESC, skill`;
 
-// What `skills.learn` goes by: per window, whether a skill was shown and whether it was loaded.
+// The data for `skills.learn`: per window, whether a skill was shown and whether it was loaded.
 
 export interface LearnedSkill extends Omit<SkillUse, "loaded"> {
   id: string;
@@ -112,7 +112,7 @@ export interface SessionUsage {
   /** For a main agent: what was added to the prompts of sub-agents that could not be identified. Absent: nothing. */
   calls?: { count: number; tokens: number };
   native: Cost & { skills: number };
-  /** Tool outputs that were replaced by a preview, and about how many tokens less they are. Absent: none. */
+  /** Tool outputs that were replaced by a preview, and about how many tokens this saved. Absent: none. */
   shortened?: { count: number; tokens: number };
   injections?: { at: string; event: string; format: string; tokens: number; text: string }[];
 }
@@ -177,7 +177,7 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
 const UNPLACED = `SELECT count(DISTINCT agent_id) AS count, coalesce(sum(tokens), 0) AS tokens FROM injections
 WHERE session_id = ? AND agent_id GLOB ? AND tokens > 0`;
 
-/** A preview stands in place of a longer text, so it is not added. */
+/** A preview replaces a longer text, so it does not count as added. */
 function isPreview({ event, format }: Record<string, unknown>): boolean {
   return event === "after-tool" && format === "preview";
 }

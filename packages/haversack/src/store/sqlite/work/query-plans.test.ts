@@ -65,3 +65,30 @@ it("never looks at all rows of a large table to hand out, claim, finish or chang
   expect(scans).toEqual([]);
   handle.db.close();
 });
+
+it("sorts no task to list the first of each status", async () => {
+  const handle = openMemoryStore();
+  const asked = new Set<string>();
+  const prepare = handle.db.prepare.bind(handle.db);
+  handle.db.prepare = (sql) => {
+    asked.add(sql);
+    return prepare(sql);
+  };
+  const store = new SqliteWorkStore(handle);
+  const at = new Date("2031-01-01T00:00:00Z");
+  const { id } = await store.createTask({ title: "a" }, { name: "ann", at });
+  await store.createTask({ title: "b", dependsOn: [id] }, { name: "ann", at });
+  asked.clear();
+  await store.listTasks({ limit: 5, at });
+  const plans = [...asked]
+    .filter((sql) => sql.includes("LIMIT"))
+    .map((sql) =>
+      prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .map(({ detail }) => String(detail))
+        .join("\n"),
+    );
+  expect(plans).toHaveLength(2);
+  expect(plans.join("\n")).not.toContain("TEMP B-TREE");
+  handle.db.close();
+});

@@ -1,4 +1,4 @@
-/** Runs of headless sessions. What is never searched for is JSON in one column. */
+/** Runs of headless sessions. Fields that are never searched for are JSON in one column. */
 import type { DatabaseSync } from "node:sqlite";
 import { HaversackError } from "../../../base/errors.ts";
 import { newId } from "../../../base/ids.ts";

@@ -1,5 +1,5 @@
 /**
- * What the events of a session change in claims. Hooks call these on the local store; on a shared store the same functions apply what
+ * Changes that session events make to claims. Hooks call these functions on the local store. On a shared store, the same functions apply what
  * hooks wrote while nobody waited for the network. The hook bundles this file.
  */
 import type { DatabaseSync } from "node:sqlite";
@@ -152,7 +152,7 @@ export interface MovedClaimsById extends Omit<MovedClaims, "free" | "move"> {
 /** A tool call of an agent that works on a task. */
 export interface ToolEntry extends SessionOfWork {
   taskId: string;
-  /** Under which name the agent holds the task. Absent: it only helps. */
+  /** The name under which the agent holds the task. Absent: it only helps. */
   holder?: string;
   client: string;
   patch?: WipPatch;

@@ -14,6 +14,7 @@ import {
   type TaskBrief,
   type TaskDetails,
   type TaskPart,
+  type TaskStatus,
 } from "../../../work/task.ts";
 import type { Wip } from "../../../work/wip/wip.ts";
 import type {
@@ -229,14 +230,14 @@ export function partsOf(db: DatabaseSync, seq: number): TaskPart[] {
 }
 
 /** The sections of a list, in order. Each is sorted by an index. */
-const SECTIONS: readonly { where: string; order: string }[] = [
-  { where: "t.status = 'in_progress'", order: "t.seq" },
-  { where: "t.status = 'review'", order: "t.seq" },
-  { where: "t.status = 'blocked'", order: "t.seq" },
-  { where: "t.status = 'todo' AND q.is_ready = 1", order: "q.order_key DESC, q.task" },
-  { where: "t.status = 'todo' AND q.is_ready = 0", order: "t.seq" },
-  { where: "t.status = 'done'", order: "t.seq DESC" },
-  { where: "t.status = 'archived'", order: "t.seq DESC" },
+const SECTIONS: readonly { status: TaskStatus; isReady?: boolean; order: string }[] = [
+  { status: "in_progress", order: "t.seq" },
+  { status: "review", order: "t.seq" },
+  { status: "blocked", order: "t.seq" },
+  { status: "todo", isReady: true, order: "q.order_key DESC, q.task" },
+  { status: "todo", isReady: false, order: "t.seq" },
+  { status: "done", order: "t.seq DESC" },
+  { status: "archived", order: "t.seq DESC" },
 ];
 
 export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
@@ -245,24 +246,26 @@ export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
   checkWord("status", query.status, TASK_STATUSES);
   checkWord("priority", query.priority, PRIORITIES);
   checkWord("task_type", query.type, TASK_TYPES);
-  const { where: filtered, values } = filter(db, query);
-  const sections = SECTIONS.filter(({ where }) =>
-    query.status ? where.includes(`'${query.status}'`) : !where.includes("'archived'"),
-  );
+  const filtered = filter(db, query);
+  const counts = countByStatus(db, filtered, query.status);
   const items: Task[] = [];
   let total = 0;
   let skip = query.offset ?? 0;
-  for (const { where, order } of sections) {
-    const join = where.includes("q.") ? "JOIN queue q ON q.task = t.seq" : "";
-    const condition = filtered ? `${where} AND ${filtered}` : where;
-    const count = value(db, `SELECT count(*) FROM tasks t ${join} WHERE ${condition}`, ...values);
+  for (const { status, isReady, order } of SECTIONS) {
+    if (query.status ? status !== query.status : status === "archived") continue;
+    const count = isReady === undefined ? counts[status] : isReady ? counts.ready : counts.todo - counts.ready;
     total += count;
     const room = query.limit - items.length;
     if (room > 0 && skip < count) {
-      const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${condition} ORDER BY ${order} LIMIT ? OFFSET ?`;
-      const found = toTasks(db, all<TaskRow>(db, sql, ...values, room, skip));
-      const isWaiting = where.includes("is_ready = 0");
-      items.push(...(isWaiting ? found.map((task) => ({ ...task, isWaiting })) : found));
+      const join = isReady === undefined ? "" : "JOIN queue q ON q.task = t.seq";
+      // A ready task is to do. To say so would lead SQLite to sort them all, rather than to read the queue in its order.
+      const section = isReady
+        ? "q.is_ready = 1"
+        : `t.status = '${status}'${isReady === false ? " AND q.is_ready = 0" : ""}`;
+      const where = [section, filtered.where].filter(Boolean).join(" AND ");
+      const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
+      const found = toTasks(db, all<TaskRow>(db, sql, ...filtered.values, room, skip));
+      items.push(...(isReady === false ? found.map((task) => ({ ...task, isWaiting: true as const })) : found));
     }
     skip = Math.max(0, skip - count);
   }
@@ -270,16 +273,26 @@ export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
 }
 
 export function countTasks(db: DatabaseSync, scope: Scope): TaskCounts {
-  const { where, values } = filter(db, scope);
-  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0]));
-  const sql = `SELECT t.status, count(*) AS count FROM tasks t WHERE ${where || 1} GROUP BY t.status`;
-  for (const { status, count } of all<{ status: string; count: number }>(db, sql, ...values)) counts[status] = count;
-  const ready = value(db, `SELECT count(*) FROM queue t WHERE t.is_ready = 1 AND ${where || 1}`, ...values);
-  return { ...counts, ready } as TaskCounts;
+  return countByStatus(db, filter(db, scope));
 }
 
-function filter(db: DatabaseSync, query: Partial<TaskQuery>): ReturnType<typeof whereGiven> {
+function countByStatus(db: DatabaseSync, { where, values }: Filter, only?: TaskStatus): TaskCounts {
+  const counts = Object.fromEntries(TASK_STATUSES.map((status) => [status, 0]));
+  const wanted = [only && "t.status = ?", where].filter(Boolean).join(" AND ") || 1;
+  const sql = `SELECT t.status, count(*) AS count FROM tasks t WHERE ${wanted} GROUP BY t.status`;
+  const found = all<{ status: string; count: number }>(db, sql, ...(only ? [only] : []), ...values);
+  for (const { status, count } of found) counts[status] = count;
+  // Only a task that is to do is ready. Without a filter, the index of the queue alone has the answer.
+  const join = where ? "JOIN tasks t ON t.seq = q.task" : "";
+  const sqlReady = `SELECT count(*) FROM queue q ${join} WHERE q.is_ready = 1 AND ${where || 1}`;
+  return { ...counts, ready: counts["todo"] ? value(db, sqlReady, ...values) : 0 } as TaskCounts;
+}
+
+type Filter = ReturnType<typeof whereGiven>;
+
+function filter(db: DatabaseSync, query: Partial<TaskQuery>): Filter {
   const { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, planFile, find } = query;
+  const found = find === undefined ? undefined : search(db, find);
   const given = whereGiven({
     "t.epic = ?": epicId === undefined ? undefined : findSeq(db, "epic", epicId),
     "t.story = ?": storyId === undefined ? undefined : findSeq(db, "story", storyId),
@@ -288,11 +301,32 @@ function filter(db: DatabaseSync, query: Partial<TaskQuery>): ReturnType<typeof 
     "t.assignee = ?": assignee,
     "t.parent = ?": parentId === undefined ? undefined : findSeq(db, "task", parentId),
     "t.plan_file = ?": planFile,
-    "lower(t.id || ' ' || t.title) LIKE ? ESCAPE '\\'":
-      find === undefined ? undefined : `%${find.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`,
+    [CONTAINS]: typeof found === "string" ? found : undefined,
+    "t.seq IN (SELECT value FROM json_each(?))": typeof found === "object" ? JSON.stringify(found) : undefined,
   });
   const others = [isPart && "t.parent IS NOT NULL", hasWip && "t.seq IN (SELECT task FROM task_wip)"];
   return { ...given, where: [given.where, ...others].filter(Boolean).join(" AND ") };
+}
+
+const CONTAINS = "lower(t.id || ' ' || t.title) LIKE ? ESCAPE '\\'";
+/** With more numbers than this, a list of them is slower than one more pass over the titles. */
+const MOST_FOUND = 500;
+
+/**
+ * The tasks whose ID or title contains the text, in capital or small letters; if they are too many for a list, the pattern of all of them.
+ * SQLite knows the capitals of A to Z alone: other letters match anything there, and are compared here.
+ */
+function search(db: DatabaseSync, text: string): number[] | string {
+  const wanted = text.toLowerCase();
+  const isPlain = /^[\x20-\x7e]*$/.test(wanted);
+  const pattern = `%${wanted.replace(/[\\%_]/g, "\\$&").replace(/[^\x20-\x7e]+/g, "%")}%`;
+  const limit = isPlain ? `LIMIT ${MOST_FOUND + 1}` : "";
+  const sql = `SELECT t.seq, t.id, t.title FROM tasks t WHERE ${CONTAINS} ${limit}`;
+  const found = all<{ seq: number; id: string; title: string }>(db, sql, pattern);
+  if (isPlain && found.length > MOST_FOUND) return pattern;
+  // In capitals, because two small letters may have one: σ and ς.
+  const capitals = text.toUpperCase();
+  return found.filter(({ id, title }) => `${id} ${title}`.toUpperCase().includes(capitals)).map(({ seq }) => seq);
 }
 
 export function readTask(db: DatabaseSync, seq: number): Task {
