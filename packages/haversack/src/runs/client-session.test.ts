@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import type { StreamEvent } from "../clients/stream-event.ts";
 import { STREAMED } from "../clients/streamed.ts";
 import { type SessionLimits, type SessionStart, startSession } from "./client-session.ts";
 import { findProcesses } from "./process-tree.ts";
@@ -24,6 +25,7 @@ let count = 0;
 function start(
   script: string,
   options: Partial<Omit<SessionStart, "limits">> & { limits?: Partial<SessionLimits> } = {},
+  onEvent?: (event: StreamEvent) => void,
 ) {
   const mark = `HAVERSACK_RUN=test-${process.pid}-${count++}`;
   const program = `
@@ -34,18 +36,21 @@ function start(
     process.stdin.setEncoding("utf8").on("data", (text) => { heard += text; onHeard(); });
     let onHeard = () => {};
     ${script}`;
-  const session = startSession({
-    client: STREAMED["claude-code"]!,
-    program: process.execPath,
-    args: ["-e", program],
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HAVERSACK_RUN: mark.slice("HAVERSACK_RUN=".length) },
-    mark,
-    prompt: "Go.",
-    endRequest: () => "SAVE-AND-END",
-    ...options,
-    limits: { ...LIMITS, ...options.limits },
-  });
+  const session = startSession(
+    {
+      client: STREAMED["claude-code"]!,
+      program: process.execPath,
+      args: ["-e", program],
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "", HAVERSACK_RUN: mark.slice("HAVERSACK_RUN=".length) },
+      mark,
+      prompt: "Go.",
+      endRequest: () => "SAVE-AND-END",
+      ...options,
+      limits: { ...LIMITS, ...options.limits },
+    },
+    onEvent,
+  );
   return { session, mark };
 }
 
@@ -155,6 +160,37 @@ describe("how a session ended", () => {
     );
     setTimeout(() => session.askToEnd("stopped"), 300);
     expect(await session.ended).toMatchObject({ kind: "stopped", exitCode: 0 });
+  });
+
+  it("as it ended by itself, when it was to be asked after its last turn: it hears nothing", async () => {
+    const events: StreamEvent[] = [];
+    const asked: string[] = [];
+    const { session } = start(
+      `result({ is_error: true, subtype: "error_max_budget_usd" });
+       setTimeout(() => { say({ type: "tool_progress" }); process.exit(heard.includes("SAVE") ? 1 : 0); }, 500);`,
+      { endRequest: (why) => `${asked.push(why)} SAVE-AND-END` },
+      (event) => {
+        events.push(event);
+        if (event.kind === "result") session.askToEnd("limit");
+      },
+    );
+    expect(await session.ended).toMatchObject({ kind: "failed", reason: "budget", exitCode: 0 });
+    expect([asked, events.at(-1)?.kind]).toEqual([[], "busy"]);
+  });
+
+  it("stopped: it was to be asked after a turn, began another one, and was told then", async () => {
+    const told: string[] = [];
+    const { session } = start(
+      `result(); setTimeout(() => { answer(5, "m2"); result(); process.exit(0); }, 300);`,
+      { client: { ...STREAMED["claude-code"]!, input: "text" }, onEndRequest: (text) => told.push(text) },
+      ({ kind }) => {
+        if (kind !== "result") return;
+        session.askToEnd("stopped");
+        told.push("asked");
+      },
+    );
+    expect(await session.ended).toMatchObject({ kind: "stopped", exitCode: 0 });
+    expect(told).toEqual(["asked", "SAVE-AND-END", "asked"]);
   });
 
   it.each([
