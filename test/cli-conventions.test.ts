@@ -367,7 +367,9 @@ describe("refusals", () => {
     expect(out).toBe("");
     expect(code).toBeGreaterThan(0);
     expect(code).toBeLessThan(3);
-    expect(err).toMatch(/^(?:haversack: warning: .*\n)*haversack: error: .*\nhaversack: hint: .*\n(?:\nUsage: haversack task COMMAND[^]*)?$/);
+    expect(err).toMatch(
+      /^(?:haversack: warning: .*\n)*haversack: error: .*\nhaversack: hint: .*\n(?:\nUsage: haversack task COMMAND.*)?$/s,
+    );
   });
 });
 
