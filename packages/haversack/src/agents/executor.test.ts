@@ -232,6 +232,58 @@ describe("skills of a turn", () => {
     expect(textsOf(model.calls[1], "system")).toEqual(["## Dynamic Knowledge System\n\nMy own words."]);
   });
 
+  it("offers no skill tool and no section on skills while there are no skills", async () => {
+    const model = scriptedModel("One.", [{ tool: "skill", input: { name: "late" } }], "Two.", "Three.");
+    const { executor, skills } = await AgentSystemBuilder.default()
+      .withAgent({ name: "bare", instructions: "You think." })
+      .withModel(model)
+      .build();
+    const ask = () => executor.execute("bare", "Hello", { conversationId: "c" });
+    const toolsOf = (at: number) => model.calls[at]?.tools?.map(({ name }) => name);
+    await ask();
+    expect(textsOf(model.calls[0], "system")).toEqual(["You think."]);
+    expect(toolsOf(0)).toEqual(["read", "write", "grep"]);
+    skills.add("late", "---\nname: late\ndescription: Came later\n---\nx");
+    await ask();
+    expect(textsOf(model.calls[1], "system")[0]).toContain("Dynamic Knowledge System");
+    expect(toolsOf(1)).toContain("skill");
+    // The conversation has a call of the tool, and some providers refuse calls of unknown tools.
+    skills.remove("late");
+    await ask();
+    expect(toolsOf(3)).toContain("skill");
+  });
+
+  it("leaves a tool called skill to those who gave it, and still loads the skills that a task needs", async () => {
+    const skill = {
+      description: "Mine",
+      inputSchema: jsonSchema({ type: "object" as const, properties: {} }),
+      execute: () => "my own answer",
+    };
+    const script: Script = [[{ tool: "skill", input: {} }], "x"];
+    const { executor, model } = await start(script, (builder) => builder.withTools({ skill }), {
+      "agents/bare.md": "---\nname: bare\ntools: [skill]\n---\nYou think.\n",
+    });
+    const { toolCalls, skills } = await executor.execute("bare", TASK);
+    expect(toolCalls).toMatchObject([{ tool: "skill", output: "my own answer" }]);
+    expect(skills).toMatchObject([{ name: "danish-tender-guidelines", by: "auto" }]);
+    expect(model.calls[0]?.tools).toMatchObject([{ name: "skill", description: "Mine" }]);
+    const [prompt, loaded] = textsOf(model.calls[0], "system");
+    expect(prompt).toBe("You think.");
+    expect(loaded).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+    expect(loaded).not.toContain("skill({");
+  });
+
+  it("names the way to read resources that there is", async () => {
+    const read = {
+      description: "Reads mail",
+      inputSchema: jsonSchema({ type: "object" as const, properties: {} }),
+      execute: () => "mail",
+    };
+    const { executor, model } = await start(["x"], (builder) => builder.withTools({ read }));
+    await executor.execute("technical-analyst", TASK);
+    expect(textsOf(model.calls[0], "system")[1]).toContain('skill({ name: "danish-tender-guidelines", resource:');
+  });
+
   it("lists no resources to an agent that cannot read them", async () => {
     const { executor, model } = await start(["x"], undefined, {
       "agents/bare.md": "---\nname: bare\ntools: []\n---\nYou think.\n",
