@@ -234,8 +234,10 @@ describe("a client that fails", () => {
           agent.spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref();
           await agent.sleep(600000);
         }
+        // From now on three times as long.
+        agent.tool("Bash", { command: "make" });
         ${FINISH_ALL}`,
-      settings: { headless: { quiet_minutes: 1 } },
+      settings: { headless: { quiet_minutes: 6 } },
     });
     const { code, out } = await run.work(["--all"]);
     expect(out).toContain("Session 1 hung");
@@ -269,7 +271,7 @@ describe("tests of the project", () => {
   it("may write 1 GB without the runner growing with it", async () => {
     const run = await project({
       tasks: 1,
-      settings: { work: { test_command: "head -c 1000000000 /dev/zero | tr '\\\\0' x" } },
+      settings: { work: { test_minutes: 1000, test_command: "head -c 1000000000 /dev/zero | tr '\\\\0' x" } },
     });
     const { code } = await run.work(["--all"], { NODE_OPTIONS: "--max-old-space-size=200" });
     expect(code).toBe(0);

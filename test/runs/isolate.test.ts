@@ -112,7 +112,7 @@ describe("--isolate", () => {
   it("does not merge into a branch that the user has switched to meanwhile", async () => {
     const run = await project({
       tasks: 1,
-      script: `agent.spawn("git", ["-C", ${"process.env.HOME"} + "/../project", "switch", "--quiet", "-c", "other"]); await agent.sleep(1500); ${FINISH_ALL}`,
+      script: `await new Promise((end) => agent.spawn("git", ["-C", ${"process.env.HOME"} + "/../project", "switch", "--quiet", "-c", "other"]).on("close", end)); ${FINISH_ALL}`,
     });
     const { code, out } = await run.work(["--all", "--isolate"]);
     expect(code).toBe(1);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { jsonSchema, Output, type Telemetry, type UserContent } from "ai";
+import { jsonSchema, Output, type Telemetry, type UserContent, wrapLanguageModel } from "ai";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { AgentSystemBuilder } from "./builder.ts";
@@ -743,6 +743,29 @@ describe("limits and settings", () => {
       text: "Stopped.",
       turn: 2,
     });
+  });
+
+  it("warns once if the provider reports no usage, because then no limit of tokens holds", async () => {
+    const none = {
+      inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+    };
+    const silent = wrapLanguageModel({
+      model: scriptedModel([{ tool: "skill", input: { query: "x" } }], "done"),
+      middleware: {
+        specificationVersion: "v4",
+        wrapGenerate: async ({ doGenerate }) => ({ ...(await doGenerate()), usage: none }),
+      },
+    });
+    const limited = await start([], (builder) => builder.withModel(silent).withConfig({ limits: { maxTokens: 50 } }));
+    expect(await limited.executor.execute("technical-analyst", "Hello")).toMatchObject({
+      text: "done",
+      totalTokens: 0,
+    });
+    expect(limited.logger.of("warning")).toMatchObject([{ text: expect.stringContaining("reports no usage") }]);
+    const free = await start([], (builder) => builder.withModel(silent));
+    await free.executor.execute("technical-analyst", "Hello");
+    expect(free.logger.of("warning")).toEqual([]);
   });
 
   it("gives the model the settings of the agent's file and of the system", async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -36,6 +36,7 @@ function start(
     process.stdin.setEncoding("utf8").on("data", (text) => { heard += text; onHeard(); });
     let onHeard = () => {};
     ${script}`;
+  const limits = { ...LIMITS, ...options.limits };
   const session = startSession(
     {
       client: STREAMED["claude-code"]!,
@@ -47,11 +48,11 @@ function start(
       prompt: "Go.",
       endRequest: () => "SAVE-AND-END",
       ...options,
-      limits: { ...LIMITS, ...options.limits },
+      limits,
     },
     onEvent,
   );
-  return { session, mark };
+  return { session, mark, limits };
 }
 
 describe("how a session ended", () => {
@@ -129,13 +130,21 @@ describe("how a session ended", () => {
   });
 
   it("completed: a client that compacts its window without saying so", async () => {
-    const fills = [600, 100, 120];
+    const fills = [600, 100];
+    const end = join(folder, "end");
     const { session } = start(
       `say({ type: "thread.started", thread_id: "t" });
        const tool = (type) => say({ type, item: { type: "command_execution", command: "x", status: "completed" } });
        setInterval(() => { tool("item.started"); tool("item.completed"); }, 200);
-       setTimeout(() => { say({ type: "turn.completed", usage: {} }); process.exit(0); }, 7000);`,
-      { client: STREAMED["codex"]!, readFill: () => ({ usedTokens: fills.shift() ?? 120, at: new Date() }) },
+       const { existsSync } = require("node:fs");
+       setInterval(() => { if (existsSync(${JSON.stringify(end)})) { say({ type: "turn.completed", usage: {} }); process.exit(0); } }, 50);`,
+      {
+        client: STREAMED["codex"]!,
+        readFill() {
+          if (fills.length === 0) writeFileSync(end, "");
+          return { usedTokens: fills.shift() ?? 120, at: new Date() };
+        },
+      },
     );
     expect(await session.ended).toMatchObject({ kind: "completed", compactions: 1, usedTokens: 120 });
   }, 20_000);
@@ -157,8 +166,8 @@ describe("how a session ended", () => {
     const { session } = start(
       `process.on("SIGTERM", () => { result(); process.exit(0); }); answer(1, "m1"); setInterval(() => {}, 1000);`,
       { limits: { graceMs: 100 } },
+      ({ kind }) => kind === "said" && session.askToEnd("stopped"),
     );
-    setTimeout(() => session.askToEnd("stopped"), 300);
     expect(await session.ended).toMatchObject({ kind: "stopped", exitCode: 0 });
   });
 
@@ -227,15 +236,20 @@ describe("how a session ended", () => {
   it("is not hung while a tool may run, for a client that tells of a tool only when it has ended", async () => {
     const script = `say({ type: "step_start", sessionID: "s", part: {} });
        setTimeout(() => { say({ type: "step_finish", sessionID: "s", part: { reason: "stop", tokens: {} } }); process.exit(0); }, 2500);`;
-    const { session } = start(script, { client: STREAMED["opencode"]!, limits: { quietMs: 300 } });
+    const { session, limits } = start(script, { client: STREAMED["opencode"]! }, () => {
+      limits.quietMs = 300;
+    });
     expect(await session.ended).toMatchObject({ kind: "completed" });
   });
 
   it("is not hung while a tool runs", async () => {
-    const { session } = start(
+    const { session, limits } = start(
       `say({ type: "assistant", message: { id: "m", content: [{ type: "tool_use", name: "Bash", input: { command: "make" } }] } });
        setTimeout(() => { result(); process.exit(0); }, 2500);`,
-      { limits: { quietMs: 300 } },
+      {},
+      () => {
+        limits.quietMs = 300;
+      },
     );
     expect(await session.ended).toMatchObject({ kind: "completed", toolCalls: 1, lastCalls: [{ text: "Bash: make" }] });
   });
