@@ -775,7 +775,7 @@ describe("limits and settings", () => {
       ['{"a":1}'],
       (builder) =>
         builder.withConfig({
-          call: { headers: { "x-team": "t" }, timeout: 5_000, providerOptions: { scripted: { tier: "flex" } } },
+          call: { headers: { "x-team": "t" }, timeout: 60_000, providerOptions: { scripted: { tier: "flex" } } },
         }),
       { "agents/exact.md": agent },
     );

@@ -122,6 +122,7 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       if (!isOurs(params)) return doStream();
       const first = await doStream();
       let current = first.stream.getReader();
+      let isCancelled = false;
       const stream = new ReadableStream<StreamPart>({
         start: async (controller) => {
           const content: Content[] = [];
@@ -137,6 +138,7 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 if (part.type === "finish") finish = part;
                 else if (part.type !== "stream-start" || round === 0) controller.enqueue(asExecuted(part, tool.name));
               }
+              if (isCancelled) return;
               const { results, isOver } = await answerCalls(said.content, tool, continued(params, content).prompt);
               for (const result of results) controller.enqueue(result);
               content.push(...said.content.map((part) => asExecuted(part, tool.name)), ...results);
@@ -147,13 +149,18 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 return;
               }
               current = (await model.doStream(continued(params, content))).stream.getReader();
+              if (isCancelled) return await current.cancel();
             }
           } catch (error) {
+            if (isCancelled) return;
             controller.enqueue({ type: "error", error });
             controller.close();
           }
         },
-        cancel: (reason) => current.cancel(reason),
+        cancel: (reason) => {
+          isCancelled = true;
+          return current.cancel(reason);
+        },
       });
       return { ...first, stream };
     },
