@@ -407,6 +407,7 @@ describe("conversations", () => {
     const second = await start(["y"], (builder) => builder.withStore(folderStore(`${store}/deep/conversations`)));
     const result = await second.executor.execute("technical-analyst", TASK, { conversationId: "a/../b" });
     expect(result).toMatchObject({ turn: 2, skills: [{ cached: true }] });
+    expect(second.system.cache.size("a/../b")).toBe(1);
     expect(result.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user", "assistant"]);
     await second.executor.forget("a/../b");
     expect(await second.executor.messages("a/../b")).toBeUndefined();

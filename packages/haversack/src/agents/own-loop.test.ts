@@ -337,6 +337,30 @@ describe("skillMiddleware", () => {
     });
   }
 
+  it("can put skills into user messages, for models that take system messages only at the start", async () => {
+    const tender = [{ tool: "skill", input: { name: "danish-tender-guidelines" } }];
+    const { inner, model } = wrapped([tender, "One.", "Two.", "Three."], { injectAs: "user" });
+    const messages: ModelMessage[] = [];
+    for (const content of [TASK, "An architecture review, please", TASK]) {
+      messages.push({ role: "user", content });
+      messages.push(...(await generateText({ model, instructions: "You analyze.", messages })).responseMessages);
+    }
+    expect(textsOf(inner.calls[1], "tool")[0]).toContain("already in this conversation");
+    for (const call of inner.calls) expect(textsOf(call, "system")).toEqual(["You analyze."]);
+    const added = textsOf(inner.calls.at(-1), "user").filter((text) => text.startsWith("## AUTO-LOADED SKILL: "));
+    expect(added.map((text) => text.split("\n")[0])).toEqual([
+      "## AUTO-LOADED SKILL: danish-tender-guidelines",
+      "## AUTO-LOADED SKILL: architecture-analyzer",
+    ]);
+  });
+
+  it("checks its options", () => {
+    for (const options of [{ maxRounds: Number.NaN }, { maxSkill: 3 }, { injectAs: "assistant" }])
+      expect(() => skillMiddleware(skillsOf(), options as never)).toThrow(
+        expect.objectContaining({ code: "config-invalid", field: Object.keys(options)[0] }),
+      );
+  });
+
   it("runs 50 conversations at once through one middleware, each with its own skills", async () => {
     const inner = scriptedModel(
       (call) =>
