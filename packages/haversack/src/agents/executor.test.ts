@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { jsonSchema, Output, type Telemetry, type UserContent } from "ai";
+import { jsonSchema, Output, type Telemetry, type UserContent, wrapLanguageModel } from "ai";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { AgentSystemBuilder } from "./builder.ts";
@@ -407,6 +407,7 @@ describe("conversations", () => {
     const second = await start(["y"], (builder) => builder.withStore(folderStore(`${store}/deep/conversations`)));
     const result = await second.executor.execute("technical-analyst", TASK, { conversationId: "a/../b" });
     expect(result).toMatchObject({ turn: 2, skills: [{ cached: true }] });
+    expect(second.system.cache.size("a/../b")).toBe(1);
     expect(result.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user", "assistant"]);
     await second.executor.forget("a/../b");
     expect(await second.executor.messages("a/../b")).toBeUndefined();
@@ -745,6 +746,29 @@ describe("limits and settings", () => {
     });
   });
 
+  it("warns once if the provider reports no usage, because then no limit of tokens holds", async () => {
+    const none = {
+      inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+    };
+    const silent = wrapLanguageModel({
+      model: scriptedModel([{ tool: "skill", input: { query: "x" } }], "done"),
+      middleware: {
+        specificationVersion: "v4",
+        wrapGenerate: async ({ doGenerate }) => ({ ...(await doGenerate()), usage: none }),
+      },
+    });
+    const limited = await start([], (builder) => builder.withModel(silent).withConfig({ limits: { maxTokens: 50 } }));
+    expect(await limited.executor.execute("technical-analyst", "Hello")).toMatchObject({
+      text: "done",
+      totalTokens: 0,
+    });
+    expect(limited.logger.of("warning")).toMatchObject([{ text: expect.stringContaining("reports no usage") }]);
+    const free = await start([], (builder) => builder.withModel(silent));
+    await free.executor.execute("technical-analyst", "Hello");
+    expect(free.logger.of("warning")).toEqual([]);
+  });
+
   it("gives the model the settings of the agent's file and of the system", async () => {
     const agent =
       "---\nname: exact\ntools: [skill]\nbehavior: precise\ntop_p: 0.3\nmax_tokens: 500\nresponse_format: json\nthinking: high\n---\nYou answer in JSON.\n";
@@ -752,7 +776,7 @@ describe("limits and settings", () => {
       ['{"a":1}'],
       (builder) =>
         builder.withConfig({
-          call: { headers: { "x-team": "t" }, timeout: 5_000, providerOptions: { scripted: { tier: "flex" } } },
+          call: { headers: { "x-team": "t" }, timeout: 60_000, providerOptions: { scripted: { tier: "flex" } } },
         }),
       { "agents/exact.md": agent },
     );

@@ -321,7 +321,9 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
       context.emit({ type: "topic-changed", skills: newTopics, before });
     }
     for (const { skill, reason, confidence, matchedKeywords } of known) {
-      (cache ?? context.cache).get(context.conversationId, skill.name);
+      // It may be too old for the cache, or from before a restart.
+      const kept = cache ?? context.cache;
+      if (!kept.get(context.conversationId, skill.name)) kept.set(context.conversationId, skill.name, skill);
       context.emit({ type: "skill-cached", skill: skill.name, by: "auto", reason, sent: false });
       context.loaded.push({
         name: skill.name,
@@ -432,7 +434,15 @@ export function skillMessage(name: string, text: string, { by, reason }: { by: L
 /** Ends the turn when it has used its tokens. */
 export function budgetMiddleware(): AgentMiddleware {
   return async (context, next) => {
-    context.onStep(() => {
+    let isWarned = false;
+    context.onStep(({ usage }) => {
+      const isCounted = (usage.totalTokens ?? usage.inputTokens ?? usage.outputTokens) !== undefined;
+      if (!isCounted && !isWarned && context.maxTokens !== Number.POSITIVE_INFINITY) {
+        isWarned = true;
+        const text =
+          "the provider reports no usage, so limits.maxTokens cannot end this turn; some report it only on request";
+        context.emit({ type: "warning", text });
+      }
       if (context.usedTokens < context.maxTokens) return undefined;
       context.emit({ type: "budget-spent", usedTokens: context.usedTokens, maxTokens: context.maxTokens });
       return "stop";
