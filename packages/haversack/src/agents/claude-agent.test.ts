@@ -82,6 +82,13 @@ describe("claudeAgentOptions", () => {
     );
   });
 
+  it("checks its options", () => {
+    for (const options of [{ maxSkills: Number.NaN }, { maxChar: 3 }])
+      expect(() => session(options)).toThrow(
+        expect.objectContaining({ code: "config-invalid", field: Object.keys(options)[0] }),
+      );
+  });
+
   it("never fails a prompt", async () => {
     const events: AgentEventDetails[] = [];
     const { prompt, skills } = session({ onEvent: (event: AgentEventDetails) => events.push(event) });

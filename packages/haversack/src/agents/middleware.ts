@@ -321,7 +321,9 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
       context.emit({ type: "topic-changed", skills: newTopics, before });
     }
     for (const { skill, reason, confidence, matchedKeywords } of known) {
-      (cache ?? context.cache).get(context.conversationId, skill.name);
+      // It may be too old for the cache, or from before a restart.
+      const kept = cache ?? context.cache;
+      if (!kept.get(context.conversationId, skill.name)) kept.set(context.conversationId, skill.name, skill);
       context.emit({ type: "skill-cached", skill: skill.name, by: "auto", reason, sent: false });
       context.loaded.push({
         name: skill.name,
