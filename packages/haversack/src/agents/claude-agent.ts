@@ -4,6 +4,7 @@
  */
 import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
+import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom } from "./check-settings.ts";
 import { ConversationLedger } from "./conversations.ts";
 import type { AgentEventDetails } from "./events.ts";
 import { skillMessage } from "./middleware.ts";
@@ -29,6 +30,14 @@ interface HookOutput {
   hookSpecificOutput?: { hookEventName: "UserPromptSubmit"; additionalContext: string };
 }
 
+const OPTION_KINDS: Kinds = {
+  autoTrigger: BOOLEAN,
+  confidenceThreshold: numberFrom(0, 1),
+  maxSkills: countFrom(0),
+  maxChars: countFrom(0),
+  onEvent: ANY,
+};
+
 const SERVER = "haversack";
 const TOOL = `mcp__${SERVER}__skill`;
 
@@ -44,9 +53,10 @@ export interface ClaudeAgentSetup {
 
 /**
  * Make one for each session. A skill's text is sent once, and again when the session was compacted or cleared, because the model has
- * forgotten it. Each sub-agent has a window of its own.
+ * forgotten it. Each sub-agent has a window of its own. Throws an AgentError if an option is unknown or has a wrong value.
  */
 export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOptions = {}): ClaudeAgentSetup {
+  checkSettings(options, OPTION_KINDS, { of: "claudeAgentOptions" });
   const session = new ClaudeSession(skills, options);
   return {
     hooks: {
@@ -93,8 +103,11 @@ class ClaudeSession {
   };
 
   readonly onStart: Hook = async (input) => {
-    const source = isRecord(input) ? input["source"] : undefined;
-    if (source === "compact" || source === "clear") this.#ledger = new ConversationLedger();
+    const { source, agent_id: agentId } = isRecord(input) ? input : {};
+    if (source !== "compact" && source !== "clear") return {};
+    // A sub-agent is compacted alone.
+    if (typeof agentId === "string") this.#ledgers.delete(agentId);
+    else this.#ledger = new ConversationLedger();
     return {};
   };
 
@@ -102,7 +115,8 @@ class ClaudeSession {
   readonly onPrompt: Hook = async (input) => {
     const { autoTrigger = true, confidenceThreshold, maxSkills = 3, maxChars = 10_000, onEvent } = this.#options;
     const prompt = isRecord(input) ? input["prompt"] : undefined;
-    if (!autoTrigger || typeof prompt !== "string") return {};
+    // The report of a background agent comes as a prompt as well.
+    if (!autoTrigger || typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
     const texts: string[] = [];
     try {
       this.#skills.keepFresh();
