@@ -12,8 +12,9 @@ import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts"
 import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";
 import { type Benchmark, quantile } from "../harness.ts";
 import { BIN, indexSyntheticSkills, makeScratch } from "../scratch.ts";
+import { syntheticSkills } from "../synthetic-skills.ts";
+import { fillBoard } from "./board-project.ts";
 import type { Writers } from "./board-writers.ts";
-import { fillWork } from "./work-queue-store.ts";
 
 const TASKS = 10_000;
 const SKILLS = 300;
@@ -30,7 +31,8 @@ export const board: Benchmark = {
     const scratch = makeScratch();
     const file = join(scratch.root, ".haversack/haversack.db");
     const handle = openDatabase(file, { durability: "full" });
-    const { firstId, epicId } = fillWork(handle, TASKS);
+    const skills = syntheticSkills(SKILLS).map(({ name }) => name);
+    const { firstId, epicId } = fillBoard(handle, TASKS, skills);
     await new SqliteWorkStore(handle).updateTask(firstId, { priority: "P0" }, { name: "bench", at: new Date() });
     handle.db.close();
     indexSyntheticSkills(scratch, SKILLS);

@@ -31,7 +31,7 @@ export interface BoardSources extends BoundProject {
   /** Changes when another process has written local state. Work has a mark of its own: a team's is elsewhere. */
   localMark(parts: LiveParts): string;
   runs: RunSource;
-  skillStats(parts: LiveParts): { skills: readonly SkillUseRow[] };
+  skillUses(parts: LiveParts): readonly SkillUseRow[];
   savings(parts: LiveParts): SavingsRow[];
   audit: AuditSource;
 }
@@ -197,7 +197,7 @@ export class BoardData {
   }
 
   async skills(): Promise<object> {
-    const { skills: uses } = await this.#from.read(async (parts) => this.#from.skillStats(parts));
+    const uses = await this.#from.read(async (parts) => this.#from.skillUses(parts));
     const byId = new Map(uses.map((use) => [use.id, use]));
     return {
       skills: this.#from.skills.list().map(({ id, name, description, sourceLabel }) => {
