@@ -148,6 +148,8 @@ async function toCommonJs(home, contents, { texts, homeOf, borrowed }) {
     format: "cjs",
     target: "node22",
     minify: true,
+    // Node prints the line of an error that nobody catches.
+    lineLimit: 160,
     // import() would start the ESM loader. Commands are still loaded only when they are called.
     supported: { "dynamic-import": false },
     define: { "import.meta.filename": "__filename" },

@@ -164,7 +164,8 @@ export async function runProject(options: ProjectOptions = {}): Promise<RunProje
   project.config({
     ...settings,
     work: { test_command: "sh check.sh", ...settings.work },
-    headless: { reviewers: [], fill_sessions: false, ...settings.headless },
+    // Divided by HAVERSACK_TEST_SPEED: a session on a busy machine is slow, not deaf.
+    headless: { reviewers: [], fill_sessions: false, quiet_minutes: 60, grace_seconds: 3600, ...settings.headless },
   });
   project.write("check.sh", CHECK);
   project.git("init", "--quiet");

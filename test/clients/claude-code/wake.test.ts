@@ -120,7 +120,7 @@ describe("nothing to resume", () => {
     const outer = await testServer((_, n) => {
       if (n === 1) return claim;
       other ??= runClaude({ repo, server: inside, prompt: ORDINARY });
-      return { text: "waiting", delayMs: 8_000 };
+      return { text: "waiting", after: other };
     });
     await runClaude({ repo, server: outer, prompt: "Begin." });
     await other;
@@ -137,8 +137,8 @@ describe("a message to a running session", () => {
     const repo = haversackRepo({});
     const server = await testServer((request, n) => {
       if (request.kind !== "main") return undefined;
-      if (n === 2) void send(repo, "june", "MESSAGE-ONE\nin two lines");
-      return n <= 3 ? { ...busy(1_000), delayMs: n === 2 ? 500 : 0 } : { text: "end" };
+      if (n === 2) return { ...busy(1_000), after: send(repo, "june", "MESSAGE-ONE\nin two lines") };
+      return n <= 3 ? busy(1_000) : { text: "end" };
     });
     await runClaude({ repo, server, prompt: "Begin.", env: NAMED });
     const requests = server.of("main");
@@ -155,8 +155,7 @@ describe("a message to a running session", () => {
     const repo = haversackRepo({});
     const server = await testServer((request, n) => {
       if (request.kind !== "main") return undefined;
-      if (n <= 2) void send(repo, "june", `MESSAGE-${n}`);
-      return { text: `answer ${n}`, delayMs: n <= 2 ? 500 : 0 };
+      return { text: `answer ${n}`, ...(n <= 2 && { after: send(repo, "june", `MESSAGE-${n}`) }) };
     });
     const run = await runClaude({ repo, server, prompt: ["Begin.", ORDINARY], env: NAMED });
     expect(run.results).toEqual(["answer 2", "answer 3"]);

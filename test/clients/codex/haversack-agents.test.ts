@@ -148,13 +148,23 @@ function featureRepo({ sendBack = false } = {}): CodexRepo {
 
 /** The prompt comes from `haversack review dispatch`; the sub-agent answers with these, in order. */
 async function review(repo: CodexRepo, replies: Reply[]) {
-  // The call's own event says which agent it has started: a model is never faster than that, a script may be.
-  const answers = replies.map(
-    (reply, at): Rule => ({ kind: "sub-agent", n: at + 1, reply: { delayMs: 700, ...reply } }),
-  );
+  // The call's own event says which agent it has started: a model is never faster than that, a script may be. The session goes on after that event.
+  const [started, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answers = replies.map((reply, at): Rule => {
+    const answer = () => {
+      if (at === replies.length - 1) answered.resolve();
+      return { ...reply, after: started.promise };
+    };
+    return { kind: "sub-agent", n: at + 1, reply: answer };
+  });
   const prompt = haversack(repo, "dispatch", ROLE, "--feature", FOLDER);
-  const wait = shell(`sleep ${1 + replies.length}`);
-  return codexOnce("Have it reviewed.", steps([spawnAgent(prompt), wait], ...answers), { repo });
+  const goOn = () => {
+    started.resolve();
+    // Until the agent has ended, with what its end starts.
+    return { ...shell("sleep 3"), after: answered.promise };
+  };
+  const main: Rule = { kind: "main", n: 2, reply: goOn };
+  return codexOnce("Have it reviewed.", steps([spawnAgent(prompt)], main, ...answers), { repo });
 }
 
 /** Exits with 1 when too much is missing. */

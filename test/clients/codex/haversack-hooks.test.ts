@@ -145,10 +145,8 @@ it("a message to the agent comes with the next tool, and one at the end of the t
     "Go.",
     (request, n) => {
       if (request.kind !== "main") return undefined;
-      if (n === 1) void send(repo, "june", "MESSAGE-ONE");
-      if (n === 1) return { ...shell("true"), delayMs: 500 };
-      if (n === 2) void send(repo, "june", "@june MESSAGE-TWO");
-      return { text: `answer ${n}`, delayMs: 500 };
+      if (n === 1) return { ...shell("true"), after: send(repo, "june", "MESSAGE-ONE") };
+      return { text: `answer ${n}`, ...(n === 2 && { after: send(repo, "june", "@june MESSAGE-TWO") }) };
     },
     { repo, env: { HAVERSACK_AGENT: "june" } },
   );

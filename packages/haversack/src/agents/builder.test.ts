@@ -35,7 +35,11 @@ describe("AgentSystemBuilder", () => {
   it("registers skill, read, write and grep by default, with auto-trigger on; nothing without default", async () => {
     const full = scriptedModel("x");
     const agent = { name: "a", instructions: "You are." };
-    const system = await AgentSystemBuilder.default().withAgent(agent).withModel(full).build();
+    const system = await AgentSystemBuilder.default()
+      .withAgent(agent)
+      .withSkillsFrom(`${tenderFolder()}/skills`)
+      .withModel(full)
+      .build();
     await system.executor.execute("a", "Hello");
     expect(full.calls[0]?.tools?.map(({ name }) => name)).toEqual(["skill", "read", "write", "grep"]);
     const bare = scriptedModel("x");

@@ -51,7 +51,7 @@ export class AgentSystemBuilder {
   #store: ConversationStore | undefined;
   #logger: AgentLogger = noLogger;
 
-  /** With the tools `skill`, `read`, `write` and `grep`, and skills that are loaded when a task needs them. */
+  /** With the tools `skill`, `read`, `write` and `grep`, and skills that are loaded when a task needs them. The model sees `skill` while there are skills. */
   static default({
     root = process.cwd(),
   }: {
@@ -87,7 +87,7 @@ export class AgentSystemBuilder {
     return this;
   }
 
-  /** Tools of the AI SDK by name. One with the name of a tool that is there replaces it. */
+  /** Tools of the AI SDK by name. One with the name of a tool that is there replaces it, also `skill`. */
   withTools(tools: ToolSet): this {
     Object.assign(this.#tools, tools);
     return this;

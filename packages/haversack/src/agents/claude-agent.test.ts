@@ -16,8 +16,10 @@ function session(options = {}) {
     const answer = await setup.hooks.UserPromptSubmit[0]!.hooks[0](input, undefined, { signal });
     return answer.hookSpecificOutput?.additionalContext as string | undefined;
   };
-  const start = (source: string) =>
-    setup.hooks.SessionStart[0]!.hooks[0]({ hook_event_name: "SessionStart", source }, undefined, { signal });
+  const start = (source: string, agentId?: string) => {
+    const input = { hook_event_name: "SessionStart", source, ...(agentId && { agent_id: agentId }) };
+    return setup.hooks.SessionStart[0]!.hooks[0](input, undefined, { signal });
+  };
   return { setup, skills, prompt, start };
 }
 
@@ -57,6 +59,7 @@ describe("claudeAgentOptions", () => {
     expect(await prompt(TASK)).toBeUndefined();
     expect(await prompt("Hello")).toBeUndefined();
     expect(await prompt(undefined)).toBeUndefined();
+    expect(await prompt("<task-notification>\nEstimate complexity in story points.")).toBeUndefined();
     expect(events).toMatchObject([{ type: "skill-loaded", skill: "danish-tender-guidelines", by: "auto" }]);
   });
 
@@ -90,7 +93,7 @@ describe("claudeAgentOptions", () => {
   });
 
   it("serves the skill tool over MCP in this process, with a catalogue that follows the registry", async () => {
-    const { setup, skills, prompt } = session();
+    const { setup, skills, prompt, start } = session();
     expect(setup.allowedTools).toEqual(["mcp__haversack__skill"]);
     const { call, notify, instance, isClosed } = await connect(setup);
     expect(instance.isConnected()).toBe(true);
@@ -134,6 +137,10 @@ describe("claudeAgentOptions", () => {
     expect(await callAs("t1")).toEqual(already);
     expect(await callAs("t2", "agent-1")).toBe("# danish-tender-guidelines");
     expect(await callAs("t3", "agent-1")).toEqual(already);
+    // It is compacted alone.
+    await start("compact", "agent-1");
+    expect(await callAs("t5")).toEqual(already);
+    expect(await callAs("t6", "agent-1")).toBe("# danish-tender-guidelines");
     for (let at = 0; at < 300; at++) await callAs(`many-${at}`, `agent-many-${at}`);
     expect(await callAs("t4", "agent-1")).toBe("# danish-tender-guidelines");
     expect((await call("tools/call", { name: "other" })).error?.message).toContain("there is no tool 'other'");

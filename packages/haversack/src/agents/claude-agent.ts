@@ -93,8 +93,11 @@ class ClaudeSession {
   };
 
   readonly onStart: Hook = async (input) => {
-    const source = isRecord(input) ? input["source"] : undefined;
-    if (source === "compact" || source === "clear") this.#ledger = new ConversationLedger();
+    const { source, agent_id: agentId } = isRecord(input) ? input : {};
+    if (source !== "compact" && source !== "clear") return {};
+    // A sub-agent is compacted alone.
+    if (typeof agentId === "string") this.#ledgers.delete(agentId);
+    else this.#ledger = new ConversationLedger();
     return {};
   };
 
@@ -102,7 +105,8 @@ class ClaudeSession {
   readonly onPrompt: Hook = async (input) => {
     const { autoTrigger = true, confidenceThreshold, maxSkills = 3, maxChars = 10_000, onEvent } = this.#options;
     const prompt = isRecord(input) ? input["prompt"] : undefined;
-    if (!autoTrigger || typeof prompt !== "string") return {};
+    // The report of a background agent comes as a prompt as well.
+    if (!autoTrigger || typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
     const texts: string[] = [];
     try {
       this.#skills.keepFresh();

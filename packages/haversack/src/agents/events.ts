@@ -54,7 +54,7 @@ function describe(event: AgentEvent): string {
     case "agent-start":
       return `start (turn ${event.turn}): ${event.task.slice(0, 120)}`;
     case "agent-end":
-      return `end after ${event.steps} steps, ${event.usage.totalTokens ?? 0} tokens (${event.stoppedBy})`;
+      return `end after ${event.steps} ${event.steps === 1 ? "step" : "steps"}, ${event.usage.totalTokens ?? 0} tokens (${event.stoppedBy})`;
     case "agent-failed":
       return `failed (${event.code}): ${event.text}`;
     case "skill-loaded": {

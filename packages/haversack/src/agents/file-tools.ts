@@ -45,7 +45,7 @@ export function fileTools(root: string, skills: SkillRegistry): ToolSet {
     if (read.kind === "text") return read.text;
     throw new Error(read.text);
   };
-  return {
+  const tools: ToolSet = {
     read: {
       description: `Reads a text file, with line numbers, at most ${MAX_READ_CHARS} characters at once. Paths are relative to ${root}; the files of skills are read by their absolute path.`,
       inputSchema: input<{ path: string; offset?: number; limit?: number }>(
@@ -110,6 +110,15 @@ export function fileTools(root: string, skills: SkillRegistry): ToolSet {
         grep(pattern, { start: place(path), root, signal: abortSignal }),
     },
   } as ToolSet;
+  READERS.add(tools["read"]!);
+  return tools;
+}
+
+const READERS = new WeakSet<object>();
+
+/** Whether a tool is our `read`, which also reads the files of skills. People have other tools of that name. */
+export function readsSkills(tool: object | undefined): boolean {
+  return tool !== undefined && READERS.has(tool);
 }
 
 function shortened(line: string): string {

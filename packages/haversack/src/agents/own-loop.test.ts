@@ -184,6 +184,14 @@ describe("skillMiddleware", () => {
     const { inner, model } = wrapped([[{ tool: "skill", input: { name: "danish-tender-guidelines" } }], "Done."]);
     await generateText({ model, prompt: TASK });
     expect(textsOf(inner.calls[1], "tool")[0]).toContain("already in this conversation");
+    // Neither when the model has loaded it in an earlier turn.
+    const other = wrapped([SKILL_CALL, "One.", "Two."]);
+    const messages: ModelMessage[] = [{ role: "user", content: "Hello" }];
+    messages.push(...(await generateText({ model: other.model, messages })).responseMessages);
+    messages.push({ role: "user", content: "Now a complexity estimation in story points, please" });
+    await generateText({ model: other.model, messages });
+    expect(textsOf(other.inner.calls[2], "tool")[0]).toContain("Points = ");
+    expect(textsOf(other.inner.calls[2], "system")).toEqual([]);
   });
 
   it("tells the model about unknown names and malformed arguments, and stops a model that only loads", async () => {
@@ -210,12 +218,54 @@ describe("skillMiddleware", () => {
     const tools = { skill: { ...clock, execute: () => "mine" } };
     await generateText({ model: own.model, tools, stopWhen: isStepCount(3), prompt: TASK });
     expect(textsOf(own.inner.calls[1], "tool")).toEqual(["mine"]);
+    expect(textsOf(own.inner.calls[1], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+    expect(textsOf(own.inner.calls[1], "system")[0]).not.toContain("skill({");
+    const named = [{ tool: "skill", input: { name: "danish-tender-guidelines" } }];
+    const theirs = wrapped([named, "ok", "ok"]);
+    const messages: ModelMessage[] = [{ role: "user", content: "Hello" }];
+    const first = await generateText({ model: theirs.model, tools, stopWhen: isStepCount(3), messages });
+    messages.push(...first.responseMessages, { role: "user", content: TASK });
+    await generateText({ model: theirs.model, tools, messages });
+    expect(textsOf(theirs.inner.calls[2], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
     const stream = wrapped(["ok"]);
     expect(await streamText({ model: stream.model, tools, prompt: "x" }).text).toBe("ok");
     const off = wrapped(["ok"], { autoTrigger: false, catalogueTokens: 60 });
     await generateText({ model: off.model, toolChoice: "none", prompt: TASK });
     expect(off.inner.calls[0]?.prompt).toHaveLength(1);
     expect(off.inner.calls[0]?.tools).toBeUndefined();
+  });
+
+  it("adds nothing without skills, and keeps the tool while a conversation has calls of it", async () => {
+    const skills = new SkillRegistry();
+    const inner = scriptedModel("One.", SKILL_CALL, "Two.", "Three.");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
+    await generateText({ model, prompt: TASK });
+    expect(inner.calls[0]?.prompt).toHaveLength(1);
+    expect(inner.calls[0]?.tools).toBeUndefined();
+    skills.add("complexity-calculator", "---\nname: complexity-calculator\ndescription: Estimates\n---\nPoints.\n");
+    const messages: ModelMessage[] = [{ role: "user", content: "Hello" }];
+    messages.push(...(await generateText({ model, messages })).responseMessages, { role: "user", content: "More" });
+    expect(inner.calls[1]?.tools).toMatchObject([{ name: "skill" }]);
+    skills.remove("complexity-calculator");
+    await generateText({ model, messages });
+    expect(inner.calls[3]?.tools).toMatchObject([
+      { name: "skill", description: expect.stringContaining("No skill is installed") },
+    ]);
+  });
+
+  it("serves two models at once, each with its own conversation", async () => {
+    const middleware = skillMiddleware(skillsOf());
+    const inner = ["a", "b"].map((answer) => scriptedModel(SKILL_CALL, answer));
+    const answers = await Promise.all(
+      inner.map((model) =>
+        generateText({ model: wrapLanguageModel({ model, middleware }), prompt: TASK }).then(({ text }) => text),
+      ),
+    );
+    expect(answers).toEqual(["a", "b"]);
+    for (const { calls } of inner) {
+      expect(textsOf(calls[1], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+      expect(textsOf(calls[1], "tool")[0]).toContain("Points = ");
+    }
   });
 
   it("passes a provider's failure on, whole and half-way through a stream", async () => {

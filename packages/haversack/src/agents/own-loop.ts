@@ -77,7 +77,7 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
 }
 
 /**
- * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Needs no conversation ID: what it adds depends only on the messages
+ * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Without skills it adds nothing. Needs no conversation ID: what it adds depends only on the messages
  * before it, so the same messages give the same bytes, and the provider's prompt cache holds.
  */
 export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareOptions = {}): LanguageModelMiddleware {
@@ -96,8 +96,10 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       skills.keepFresh();
       const hasOwn = params.tools?.some(({ name }) => name === tool.name) ?? false;
       const prompt = hasOwn ? params.prompt : withPlainCalls(params.prompt);
-      const next: CallOptions = { ...params, prompt: autoTrigger ? injector.inject(prompt) : prompt };
-      if (!hasOwn && params.toolChoice?.type !== "none") {
+      const next: CallOptions = { ...params, prompt: autoTrigger ? injector.inject(prompt, { hasOwn }) : prompt };
+      // Without skills there is nothing to offer. A prompt that has calls of the tool keeps it: some providers refuse calls of unknown tools.
+      const isOffered = skills.listSkills().length > 0 || new SkillWindow(prompt).hasCalls;
+      if (!hasOwn && isOffered && params.toolChoice?.type !== "none") {
         next.tools = [...(params.tools ?? []), await definitionOf(tool)];
         OURS.add(next);
       }
@@ -245,7 +247,7 @@ function promptPart(part: Content): AssistantMessage["content"][number] | undefi
 /** Runs the calls of our tool. `isOver`: there were none, or the AI SDK must run others before the model goes on. */
 async function answerCalls(content: readonly Content[], tool: SkillTool, prompt: Prompt) {
   const calls = content.filter((part): part is ToolCall => part.type === "tool-call");
-  const window = windowOf(prompt);
+  const window = new SkillWindow(prompt).names;
   const results: ToolResult[] = [];
   for (const { toolCallId, toolName, input: text } of calls.filter(({ toolName }) => toolName === tool.name)) {
     const input = parseInput(text);
@@ -331,23 +333,33 @@ function plainOutput(output: ToolOutput): ToolOutput {
 }
 
 /** The skills whose text the messages hold. */
-function windowOf(prompt: Prompt): Set<string> {
-  const names = new Set<string>();
-  const called = new Map<string, string>();
-  for (const { role, content } of prompt) {
-    if (role === "system") for (const [, name] of content.matchAll(MARK)) names.add(name!);
-    if (role !== "assistant" && role !== "tool") continue;
+class SkillWindow {
+  readonly names = new Set<string>();
+  /** There are calls of `skill`, also such as failed. */
+  hasCalls = false;
+  readonly #called = new Map<string, string>();
+  readonly #hasOwn: boolean;
+
+  /** `hasOwn`: calls of `skill` are those of another tool. */
+  constructor(prompt: Prompt = [], { hasOwn = false } = {}) {
+    this.#hasOwn = hasOwn;
+    for (const message of prompt) this.add(message);
+  }
+
+  add({ role, content }: Message): void {
+    if (role === "system") for (const [, name] of content.matchAll(MARK)) this.names.add(name!);
+    if (this.#hasOwn || (role !== "assistant" && role !== "tool")) return;
     for (const part of content) {
       if (part.type === "tool-call" && part.toolName === "skill") {
+        this.hasCalls = true;
         const { name, resource } = (part.input ?? {}) as SkillToolInput;
-        if (typeof name === "string" && !resource) called.set(part.toolCallId, name);
+        if (typeof name === "string" && !resource) this.#called.set(part.toolCallId, name);
       }
       if (part.type !== "tool-result") continue;
-      const name = called.get(part.toolCallId);
-      if (name !== undefined && plainOutput(part.output).type !== "error-text") names.add(name);
+      const name = this.#called.get(part.toolCallId);
+      if (name !== undefined && plainOutput(part.output).type !== "error-text") this.names.add(name);
     }
   }
-  return names;
 }
 
 const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
@@ -366,18 +378,19 @@ class Injector {
     this.#options = options;
   }
 
-  inject(prompt: Prompt): Prompt {
+  /** `hasOwn`: the caller has a tool called `skill`, so the model cannot load anything with ours. */
+  inject(prompt: Prompt, { hasOwn }: { hasOwn: boolean }): Prompt {
     const next: Message[] = [];
-    const known = new Set<string>();
+    const known = new SkillWindow([], { hasOwn });
     let isFirst = true;
     for (const message of prompt) {
       if (message.role !== "user") {
         next.push(message);
-        for (const name of windowOf([message])) known.add(name);
+        known.add(message);
         continue;
       }
       const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      const added = this.#messagesFor(text, known);
+      const added = this.#messagesFor(text, { known: known.names, hasOwn });
       if (isFirst) next.push(...added, message);
       else next.push(message, ...added);
       isFirst = false;
@@ -385,11 +398,11 @@ class Injector {
     return next;
   }
 
-  #messagesFor(task: string, known: Set<string>): Message[] {
-    const key = createHash("sha256").update(task).digest("base64");
+  #messagesFor(task: string, { known, hasOwn }: { known: Set<string>; hasOwn: boolean }): Message[] {
+    const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
     let entries = this.#texts.get(key);
     if (!entries) {
-      entries = this.#load(task);
+      entries = this.#load(task, { hasOwn });
       this.#texts.set(key, entries);
       for (const oldest of this.#texts.keys()) {
         if (this.#texts.size <= MAX_TEXTS) break;
@@ -402,7 +415,7 @@ class Injector {
   }
 
   /** A skill that cannot be loaded is left out: the call goes on without it. */
-  #load(task: string): { names: string[]; text: string }[] {
+  #load(task: string, { hasOwn }: { hasOwn: boolean }): { names: string[]; text: string }[] {
     const { confidenceThreshold } = this.#options;
     try {
       return (
@@ -412,7 +425,9 @@ class Injector {
           .slice(0, (this.#options.maxSkills ?? 3) + 3)
           .flatMap(({ skill, reason }) => {
             const ledger = new ConversationLedger();
-            const loaded = this.#skills.load(skill.name, { ledger, readHint: readHint(skill.name) });
+            // Names of files that nothing can read would be of no use.
+            const way = { includeResources: !hasOwn, readHint: readHint(skill.name) };
+            const loaded = this.#skills.load(skill.name, { ledger, ...way });
             if (loaded.kind !== "loaded") return [];
             return [{ names: [skill.name], text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
           })

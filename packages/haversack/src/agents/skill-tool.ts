@@ -78,7 +78,7 @@ export class SkillTool {
 
   /** For `tools` of generateText, streamText and agents of the AI SDK. The model gets the output as text. */
   toTool(): Tool<SkillToolInput, SkillToolResult> {
-    return {
+    const made = {
       description: () => this.description,
       inputSchema: jsonSchema<SkillToolInput>(INPUT_SCHEMA, { validate: validateInput }),
       execute: (input: SkillToolInput) => this.execute(input),
@@ -87,6 +87,8 @@ export class SkillTool {
         value: output.output,
       }),
     } as Tool<SkillToolInput, SkillToolResult>;
+    MADE.set(made, this.#registry);
+    return made;
   }
 
   async #load(name: string, input: SkillToolInput, conversationId: string | undefined): Promise<SkillToolResult> {
@@ -188,6 +190,13 @@ export class SkillTool {
 }
 
 const CATALOGUE_TOKENS = 1_500;
+/** The tools that `toTool` made. */
+const MADE = new WeakMap<object, SkillRegistry>();
+
+/** Whether a tool loads the skills of this registry. People also have tools of their own that are called `skill`. */
+export function isSkillTool(tool: object | undefined, registry: SkillRegistry): boolean {
+  return tool !== undefined && MADE.get(tool) === registry;
+}
 /** The last description of each registry: every turn of every conversation has a tool of its own, and all have the same. */
 const CATALOGUES = new WeakMap<SkillRegistry, { version: number; budget: number; text: string }>();
 

@@ -75,6 +75,8 @@ export interface RunParts {
   readFill?(sessionId: string, startedAt: Date): WindowFill | undefined;
   /** Sends a message, for clients that take none on standard input. */
   tell(agent: string, text: string): Promise<void>;
+  /** Takes back what was sent with `tell` and not read. */
+  forgetTold(agent: string): Promise<void>;
   /** Returns where the report was written. */
   report(end: { run: Run; reason: StopReason; text: string }): Promise<string | undefined>;
   on(event: RunEvent): void;

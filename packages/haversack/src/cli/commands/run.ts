@@ -478,8 +478,13 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       readFill: (sessionId: string, startedAt: Date) => client.fill?.({ sessionId, agentId: "", startedAt }, io.env),
     }),
     tell: async (agent, text) => {
-      const by = { name: "haversack", at: new Date() };
+      const by = { name: RUNNER, at: new Date() };
       await sendMessage({ to: [agent], text, isPrivate: true }, { ...open, store, by });
+    },
+    forgetTold: async (name) => {
+      const { items } = await store.inbox({ agent: name, limit: 100 });
+      const ids = items.filter(({ from }) => from === RUNNER).map(({ id }) => id);
+      if (ids.length > 0) await store.markRead({ name, ids }, new Date());
     },
     report: async ({ run, reason, text }) => {
       const folder = join(paths.state, "reports");
@@ -507,6 +512,9 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     now: () => new Date(),
   };
 }
+
+/** The sender of messages that ask a session to end. */
+const RUNNER = "haversack";
 
 /** For tests only: divides all waits of the runner. */
 function speedOf(env: Call["io"]["env"]): number {
