@@ -462,7 +462,10 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
             setText(event.currentTarget.value);
           }}
           onKeyDown={(event) => {
-            if (event.key === "Enter") openFirst();
+            if (event.key !== "Enter") return;
+            // Otherwise the key goes on to the button that closes the panel: the panel is there, and has the focus, before the key is done.
+            event.preventDefault();
+            openFirst();
           }}
         />
       </label>
