@@ -121,3 +121,20 @@ it("counts what sub-agents were given, and says - where it is not known which ca
   expect(out).toContain("s/a2 (claude-code): 0 prompts in 1 window\n  added by Haversack      -\n");
   expect(out).toContain(`added to sub-agents     ${of("a1").added.uncached} tokens in 1 call;`);
 });
+
+it("shows a session's name as text, whatever is in it", () => {
+  const project = scratchProject();
+  const name = "\u001b[31mred\u001b]0;owned\u0007\nsecond line";
+  project.hook({
+    session_id: name,
+    cwd: project.root,
+    hook_event_name: "UserPromptSubmit",
+    prompt: "Look at the tax.",
+  });
+  for (const words of [["usage"], ["top", "--once"]]) {
+    const { out } = project.haversack(words);
+    expect(out).toContain("red");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there.
+    expect(out).not.toMatch(/[\u001b\u0007]/);
+  }
+});
