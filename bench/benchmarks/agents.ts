@@ -1,6 +1,6 @@
 /**
- * The agents library: loading a skill, matching a task and importing the package in time; skill look-ups of a replayed session that the
- * cache answers; the heap over many conversations; and the tokens of a first request with skills preloaded, listed, and loaded by task.
+ * The agents library: loading a skill, matching a task and importing the package in time; the skill look-ups of a replayed session that the cache
+ * answers; the heap after many conversations; and the tokens of a first request with skills preloaded, listed, and loaded by task.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -194,7 +194,7 @@ function heapMb(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-/** In processes of their own, in turn. */
+/** In separate processes, alternating. */
 function timeImport(runs: number): number {
   const names = ["ai", join(ROOT, "packages/haversack/dist/agents.js")];
   const times = new Map(names.map((name) => [name, [] as number[]]));
@@ -213,7 +213,7 @@ function timeImport(runs: number): number {
   return ours! - ai!;
 }
 
-/** Ten first messages of a conversation, of which four need a skill. */
+/** The first messages of ten conversations, four of which need a skill. */
 const TASKS: [task: string, skill: string | undefined][] = [
   ["Analyze Danish tender document", "danish-tender-guidelines"],
   ["Give me a complexity estimation with story points for the new citizen portal", "complexity-calculator"],

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { LanguageModel, ToolSet } from "ai";
 import { errorText } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
+import { isRecord } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";
 import {
   type AgentDefinition,
@@ -119,8 +120,8 @@ export class AgentSystemBuilder {
   /** Reads agents and skills. Throws an AgentError that names the file and the field if an agent cannot be used. */
   async build(): Promise<AgentSystem> {
     const model = this.#model;
-    if (model === undefined)
-      throw new AgentError("model-unknown", "The system has no model.", {
+    if (!model || !isModelChoice(model))
+      throw new AgentError("model-unknown", model ? "What withModel got is no model." : "The system has no model.", {
         hint: 'Call withModel with a model of the AI SDK, such as openai("gpt-5").',
       });
     for (const options of this.#options) checkConfig(options);
@@ -208,10 +209,15 @@ function realFolder(path: string): string {
   }
 }
 
+/** A model, the name of one, or a function that chooses one. */
+function isModelChoice(given: unknown): boolean {
+  return typeof given === "string" || typeof given === "function" || (isRecord(given) && "doGenerate" in given);
+}
+
 /** A turn runs to its end by itself: a call that waits for somebody else would leave a conversation that no provider accepts. */
 function refuseUnsupported(tools: ToolSet): void {
   for (const [name, tool] of Object.entries(tools)) {
-    const problem = unsupported(tool);
+    const problem = tool ? unsupported(tool) : { text: "is missing", hint: "Give withTools a tool of the AI SDK." };
     if (problem)
       throw new AgentError("tool-unsupported", `The tool '${name}' ${problem.text}.`, {
         hint: problem.hint,

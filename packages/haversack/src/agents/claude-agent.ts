@@ -52,31 +52,30 @@ export interface ClaudeAgentSetup {
 }
 
 /**
- * Make one for each session. A skill's text is sent once, and again when the session was compacted or cleared, because the model has
- * forgotten it. Each sub-agent has a window of its own. Throws an AgentError if an option is unknown or has a wrong value.
+ * A skill's text is sent once to each session, and again when the session was compacted or cleared, because the model has forgotten it.
+ * Each sub-agent has a window of its own. Throws an AgentError if an option is unknown or has a wrong value.
  */
 export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOptions = {}): ClaudeAgentSetup {
   checkSettings(options, OPTION_KINDS, { of: "claudeAgentOptions" });
-  const session = new ClaudeSession(skills, options);
+  const sessions = new ClaudeSessions(skills, options);
   return {
     hooks: {
-      UserPromptSubmit: [{ hooks: [session.onPrompt] }],
-      SessionStart: [{ hooks: [session.onStart] }],
-      PreToolUse: [{ matcher: TOOL, hooks: [session.onCall] }],
+      UserPromptSubmit: [{ hooks: [sessions.onPrompt] }],
+      SessionStart: [{ hooks: [sessions.onStart] }],
+      PreToolUse: [{ matcher: TOOL, hooks: [sessions.onCall] }],
     },
-    mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(session) } },
+    mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(sessions) } },
     allowedTools: [TOOL],
   };
 }
 
-class ClaudeSession {
+class ClaudeSessions {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
   readonly #options: ClaudeAgentOptions;
-  #ledger = new ConversationLedger();
-  /** By the ID of the sub-agent. */
-  readonly #ledgers = new Map<string, ConversationLedger>();
-  /** The sub-agent behind a call that the server has not seen yet, by the ID of the call. */
+  /** What each window has been shown: a session's, or that of one of its sub-agents. */
+  readonly #windows = new Map<string, ConversationLedger>();
+  /** The window behind a call that the server has not seen yet, by the ID of the call. */
   readonly #callers = new Map<string, string>();
 
   constructor(skills: SkillRegistry, options: ClaudeAgentOptions) {
@@ -85,31 +84,33 @@ class ClaudeSession {
     this.#options = options;
   }
 
-  /** The tool as the caller of `toolUseId` sees it. */
+  /** The tool as the caller of `toolUseId` sees it. Without one, as a window that has been shown nothing. */
   toolFor(toolUseId?: unknown): SkillTool {
     const { onEvent } = this.#options;
-    const agentId = this.#callers.get(String(toolUseId));
+    const caller = this.#callers.get(String(toolUseId));
     this.#callers.delete(String(toolUseId));
-    const ledger = agentId === undefined ? this.#ledger : (this.#ledgers.get(agentId) ?? new ConversationLedger());
-    if (agentId !== undefined) keepLatest(this.#ledgers, agentId, ledger);
+    const ledger = caller === undefined ? new ConversationLedger() : this.#window(caller);
     return new SkillTool(this.#skills, { ledger, ...(onEvent && { onEvent }) });
   }
 
-  /** MCP does not say which agent calls; the hook before it does. */
+  /** MCP does not say who calls; the hook before it does. */
   readonly onCall: Hook = async (input, toolUseId) => {
-    const agentId = isRecord(input) ? input["agent_id"] : undefined;
-    if (typeof agentId === "string" && toolUseId !== undefined) keepLatest(this.#callers, toolUseId, agentId);
+    if (toolUseId !== undefined) keepLatest(this.#callers, toolUseId, windowOf(input));
     return {};
   };
 
   readonly onStart: Hook = async (input) => {
-    const { source, agent_id: agentId } = isRecord(input) ? input : {};
-    if (source !== "compact" && source !== "clear") return {};
+    const source = isRecord(input) ? input["source"] : undefined;
     // A sub-agent is compacted alone.
-    if (typeof agentId === "string") this.#ledgers.delete(agentId);
-    else this.#ledger = new ConversationLedger();
+    if (source === "compact" || source === "clear") this.#windows.delete(windowOf(input));
     return {};
   };
+
+  #window(key: string): ConversationLedger {
+    const ledger = this.#windows.get(key) ?? new ConversationLedger();
+    keepLatest(this.#windows, key, ledger);
+    return ledger;
+  }
 
   /** Never fails the prompt. */
   readonly onPrompt: Hook = async (input) => {
@@ -118,6 +119,7 @@ class ClaudeSession {
     // The report of a background agent comes as a prompt as well.
     if (!autoTrigger || typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
     const texts: string[] = [];
+    const ledger = this.#window(windowOf(input));
     try {
       this.#skills.keepFresh();
       const triggers = this.#trigger.analyzeTask(prompt, {
@@ -125,14 +127,14 @@ class ClaudeSession {
       });
       let room = maxChars;
       for (const { skill, reason, confidence } of triggers) {
-        if (this.#ledger.has(skill.name, skill.hash) || texts.length >= maxSkills) continue;
+        if (ledger.has(skill.name, skill.hash) || texts.length >= maxSkills) continue;
         if (skill.instructions.length + MARGIN > room) {
           texts.push(`The skill '${skill.name}' fits this prompt (${reason}); the skill tool of haversack loads it.`);
           continue;
         }
-        this.#ledger.by = "auto";
-        const loaded = this.#skills.load(skill.name, { ledger: this.#ledger });
-        this.#ledger.by = "tool";
+        ledger.by = "auto";
+        const loaded = this.#skills.load(skill.name, { ledger });
+        ledger.by = "tool";
         if (loaded.kind !== "loaded") continue;
         const text = skillMessage(skill.name, loaded.text, { by: "auto", reason });
         texts.push(text);
@@ -147,13 +149,19 @@ class ClaudeSession {
   };
 }
 
-const MOST_AGENTS = 200;
+/** Sessions and sub-agents. The one used longest ago goes first; it gets a text again. */
+const MOST_WINDOWS = 1_000;
+
+function windowOf(input: unknown): string {
+  const { session_id: session = "", agent_id: agent = "" } = isRecord(input) ? input : {};
+  return `${String(session)} ${String(agent)}`;
+}
 
 function keepLatest<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   map.set(key, value);
   for (const oldest of map.keys()) {
-    if (map.size <= MOST_AGENTS) return;
+    if (map.size <= MOST_WINDOWS) return;
     map.delete(oldest);
   }
 }
@@ -171,11 +179,11 @@ interface Transport {
 
 /** As much of MCP as one tool needs. The description of the tool is made when it is listed, so it follows the registry. */
 class SkillServer {
-  readonly #session: ClaudeSession;
+  readonly #sessions: ClaudeSessions;
   #transport: Transport | undefined;
 
-  constructor(session: ClaudeSession) {
-    this.#session = session;
+  constructor(sessions: ClaudeSessions) {
+    this.#sessions = sessions;
   }
 
   async connect(transport: Transport): Promise<void> {
@@ -209,7 +217,7 @@ class SkillServer {
 
   async #call(method: string, params: Record<string, unknown>): Promise<object | undefined> {
     const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
-    const tool = this.#session.toolFor(meta["claudecode/toolUseId"]);
+    const tool = this.#sessions.toolFor(meta["claudecode/toolUseId"]);
     switch (method) {
       case "initialize":
         return {

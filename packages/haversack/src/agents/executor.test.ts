@@ -884,6 +884,20 @@ describe("limits and settings", () => {
     ]);
   });
 
+  it("refuses a task that is none, and an empty ID, which would put strangers into one conversation", async () => {
+    const { executor, model } = await start(["x"]);
+    for (const [task, conversationId, text] of [
+      [undefined, "c", "The task is undefined."],
+      [5, "c", "The task is number."],
+      ["Hello", "", "The conversationId is empty."],
+      ["Hello", 7, "The conversationId is empty."],
+    ] as const)
+      await expect(
+        executor.execute("technical-analyst", task as never, { conversationId: conversationId as never }),
+      ).rejects.toMatchObject({ code: "agents-misused", message: text });
+    expect(model.calls).toEqual([]);
+  });
+
   it("refuses an empty task before it asks anybody", async () => {
     const { executor, model } = await start(["x"]);
     for (const task of ["", " \n", []])

@@ -173,12 +173,8 @@ export class AgentExecutor {
   ): Promise<AgentResult> {
     if (this.#isClosed)
       throw new AgentError("agents-misused", "The system was closed.", { hint: "Build a new one.", agent });
-    if (task.length === 0 || (typeof task === "string" && task.trim() === ""))
-      throw new AgentError("agents-misused", "The task is empty.", {
-        hint: "Say what the agent is to do: providers refuse empty messages.",
-        agent,
-        conversationId,
-      });
+    const misused = taskProblem(task) ?? idProblem(conversationId);
+    if (misused) throw new AgentError("agents-misused", misused.text, { hint: misused.hint, agent });
     const { conversations, config } = this.#parts;
     const lineage: Lineage = { mainConversationId: conversationId, path: [agent], maxTokens: config.limits.maxTokens };
     const { signal } = options;
@@ -623,6 +619,25 @@ async function settle(output: unknown): Promise<unknown> {
   let last: unknown;
   for await (const value of output as AsyncIterable<unknown>) last = value;
   return last;
+}
+
+function taskProblem(task: unknown): { text: string; hint: string } | undefined {
+  if (typeof task !== "string" && !Array.isArray(task))
+    return {
+      text: `The task is ${task === null ? "null" : typeof task}.`,
+      hint: "Give it a text, or parts of a message.",
+    };
+  if (task.length > 0 && (typeof task !== "string" || task.trim() !== "")) return undefined;
+  return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
+}
+
+/** People whose ID is missing must not meet in one conversation. */
+function idProblem(conversationId: unknown): { text: string; hint: string } | undefined {
+  if (typeof conversationId === "string" && conversationId.trim() !== "") return undefined;
+  return {
+    text: "The conversationId is empty.",
+    hint: "Give each conversation an ID of its own, or leave conversationId out for a new one.",
+  };
 }
 
 function textOf(task: string | UserContent): string {
