@@ -34,7 +34,9 @@ export type StopReason =
   | "cannot-keep"
   /** The test command cannot be run at all. */
   | "no-tests"
-  | "nothing-ready";
+  | "nothing-ready"
+  /** Its file was removed or replaced: what sessions do would be lost. */
+  | "store-gone";
 
 /** Undefined: continue. */
 export function brakeOf(limits: RunLimits, { chains, usage, workedMs }: RunTotals): StopReason | undefined {
