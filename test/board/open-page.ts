@@ -39,7 +39,7 @@ export async function open(board: RunningBoard, options: Parameters<Browser["new
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
-  // The page's own policy must not stop anything of it.
+  // The page's own policy must not block any part of it.
   page.on("console", (message) => {
     if (message.type() === "error" && message.text().includes("Content Security Policy")) problems.push(message.text());
   });

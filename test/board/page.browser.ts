@@ -1,4 +1,4 @@
-/** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, who is refused. */
+/** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, refused requests. */
 import { once } from "node:events";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ import { freshContext, open, shop, useBrowser } from "./open-page.ts";
 import { startBoard } from "./start-board.ts";
 import { dragByFinger, swipe } from "./touch.ts";
 
-/** Where pictures of the page go, if somebody wants to look at them. */
+/** The folder for screenshots, if it is set. */
 const PICTURES = process.env["BOARD_PICTURES"];
 
 useBrowser();
@@ -75,7 +75,7 @@ describe("work", () => {
         .json()
         .map(({ status }: { status: string }) => status);
     await expect.poll(statusOf).toEqual(["review"]);
-    // What others write does not take the focus away, nor the place of the card.
+    // Changes by others move neither the focus nor the card.
     board.project.haversack(["task", "create", "Another one", "--priority", "P0"]);
     await column(page, "todo").locator(".card", { hasText: "Another one" }).waitFor();
     expect(await inReview.count()).toBe(1);
@@ -90,7 +90,7 @@ describe("work", () => {
     await page.locator(".column.over[data-status=review]").waitFor();
     await page.keyboard.press("Escape");
     await page.mouse.up();
-    // Let go over its own column: it stays, and is not taken for pressed.
+    // Dropped on its own column: it stays there, and this does not count as a click.
     await card.hover();
     await page.mouse.down();
     await column(page, "review").hover();

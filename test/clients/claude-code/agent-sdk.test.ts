@@ -48,7 +48,7 @@ interface Session {
   more?: Record<string, unknown>;
 }
 
-/** One session; each prompt is sent when the one before has its result. */
+/** One session. Each prompt is sent after the result of the previous one. */
 async function session(prompts: string[], { script, skills = new SkillRegistry(SKILLS), options, more }: Session = {}) {
   const repo = scratchRepo();
   const server = await testServer(script);
@@ -109,7 +109,7 @@ it("loads the skill that a prompt needs, once, and serves the skill tool without
     { text: expect.stringContaining("already in this conversation"), isError: false },
     { text: expect.stringContaining("not found"), isError: true },
   ]);
-  // The second prompt fits as well, and the text stands there once.
+  // The second prompt fits the skill as well, but the text is there only once.
   expect(messagesText(main[2]!).split(MARK)).toHaveLength(2);
   expect(events).toMatchObject([
     { type: "skill-loaded", skill: TENDER, by: "auto" },
@@ -159,14 +159,15 @@ it("adds nothing for a prompt that needs no skill, and runs without any", async 
 
 it("runs beside hooks and servers of the caller, in two sessions at once, each with its model", async () => {
   const seen: string[] = [];
+  const setup = claudeAgentOptions(new SkillRegistry(SKILLS));
   const run = (model: string) => {
-    const setup = claudeAgentOptions(new SkillRegistry(SKILLS));
     const own = async () => {
       seen.push(model);
       return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: `OWN-${model}` } };
     };
     const hooks = { ...setup.hooks, UserPromptSubmit: [...setup.hooks.UserPromptSubmit, { hooks: [own] }] };
-    return session([TASK], { script: steps([{ text: `by ${model}` }]), more: { ...setup, hooks, model } });
+    const load = { tools: [toolCall(TOOL, { name: TENDER }), toolCall(TOOL, { name: "complexity-calculator" })] };
+    return session([TASK], { script: steps([load, { text: `by ${model}` }]), more: { ...setup, hooks, model } });
   };
   const models = ["claude-sonnet-4-5", "claude-opus-4-5"];
   const sessions = await Promise.all(models.map(run));
@@ -176,6 +177,8 @@ it("runs beside hooks and servers of the caller, in two sessions at once, each w
     expect(main[0]?.model).toContain(models[at]);
     expect(messagesText(main[0]!)).toContain(MARK);
     expect(messagesText(main[0]!)).toContain(`OWN-${models[at]}`);
+    const texts = main[1]?.toolResults.map(({ text }) => text.split("\n")[0]) ?? [];
+    expect(texts.sort()).toEqual(["# complexity-calculator", expect.stringContaining("already in this conversation")]);
   }
 });
 

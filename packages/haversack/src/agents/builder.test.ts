@@ -178,6 +178,21 @@ describe("AgentSystemBuilder", () => {
     });
   });
 
+  it("refuses what is no model, and a tool that is missing", async () => {
+    const agent = { name: "a", instructions: "You are." };
+    const build = (change: (builder: AgentSystemBuilder) => unknown) => {
+      const builder = new AgentSystemBuilder().withAgent(agent).withModel(model);
+      change(builder);
+      return errorOf(builder.build());
+    };
+    expect((await build((builder) => builder.withModel(null as never))).message).toBe("The system has no model.");
+    expect((await build((builder) => builder.withModel({} as never))).message).toBe("What withModel got is no model.");
+    expect(await build((builder) => builder.withTools({ lost: undefined as never }))).toMatchObject({
+      code: "tool-unsupported",
+      message: "The tool 'lost' is missing.",
+    });
+  });
+
   it("needs a model, and folders that exist", async () => {
     expect(await errorOf(AgentSystemBuilder.default().build())).toMatchObject({
       code: "model-unknown",

@@ -407,6 +407,7 @@ describe("conversations", () => {
     const second = await start(["y"], (builder) => builder.withStore(folderStore(`${store}/deep/conversations`)));
     const result = await second.executor.execute("technical-analyst", TASK, { conversationId: "a/../b" });
     expect(result).toMatchObject({ turn: 2, skills: [{ cached: true }] });
+    expect(second.system.cache.size("a/../b")).toBe(1);
     expect(result.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user", "assistant"]);
     await second.executor.forget("a/../b");
     expect(await second.executor.messages("a/../b")).toBeUndefined();
@@ -775,7 +776,7 @@ describe("limits and settings", () => {
       ['{"a":1}'],
       (builder) =>
         builder.withConfig({
-          call: { headers: { "x-team": "t" }, timeout: 5_000, providerOptions: { scripted: { tier: "flex" } } },
+          call: { headers: { "x-team": "t" }, timeout: 60_000, providerOptions: { scripted: { tier: "flex" } } },
         }),
       { "agents/exact.md": agent },
     );
@@ -881,6 +882,20 @@ describe("limits and settings", () => {
       ["nope", expect.stringContaining("unavailable tool 'nope'")],
       ["read", expect.stringContaining("`path` must be a string")],
     ]);
+  });
+
+  it("refuses a task that is none, and an empty ID, which would put strangers into one conversation", async () => {
+    const { executor, model } = await start(["x"]);
+    for (const [task, conversationId, text] of [
+      [undefined, "c", "The task is undefined."],
+      [5, "c", "The task is number."],
+      ["Hello", "", "The conversationId is empty."],
+      ["Hello", 7, "The conversationId is empty."],
+    ] as const)
+      await expect(
+        executor.execute("technical-analyst", task as never, { conversationId: conversationId as never }),
+      ).rejects.toMatchObject({ code: "agents-misused", message: text });
+    expect(model.calls).toEqual([]);
   });
 
   it("refuses an empty task before it asks anybody", async () => {

@@ -292,7 +292,111 @@ describe("skillMiddleware", () => {
       expect(server.requests[1]?.text).toContain("Points = ");
       expect(server.requests[2]?.text).toContain("already in this conversation");
     });
+
+    it(`keeps every earlier byte of a conversation over the ${api} API`, async () => {
+      const server = await startModelServer("One.", SKILL_CALL, "Two.", "Three.");
+      const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
+      const messages: ModelMessage[] = [];
+      for (const content of [TASK, "Thanks", "Now an architecture review of our microservices"]) {
+        messages.push({ role: "user", content });
+        messages.push(...(await generateText({ model, tools: { clock }, messages })).responseMessages);
+      }
+      const sent = server.requests.map(({ body }) => ({
+        head: JSON.stringify([body.system, body.tools]),
+        messages: body.messages.map((message) => JSON.stringify(message)),
+      }));
+      expect(sent).toHaveLength(4);
+      for (const [at, { head, messages: now }] of sent.entries()) {
+        const before = sent[at - 1] ?? { head, messages: [] };
+        expect(head).toBe(before.head);
+        expect(now.slice(0, before.messages.length)).toEqual(before.messages);
+      }
+      expect(sent.at(-1)?.messages.at(-1)).toContain("AUTO-LOADED SKILL: architecture-analyzer");
+    });
+
+    it(`passes on a stream that ends half-way after a skill was loaded, and an abort, over the ${api} API`, async () => {
+      const server = await startModelServer(SKILL_CALL, { cut: "This is only the " }, SKILL_CALL, { hang: "Wait " });
+      const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
+      const read = async (abortSignal?: AbortSignal, onText?: () => void) => {
+        const parts: string[] = [];
+        const options = { model, prompt: "Hello", maxRetries: 0, onError: () => undefined };
+        for await (const part of streamText({ ...options, ...(abortSignal && { abortSignal }) }).fullStream) {
+          parts.push(part.type);
+          if (part.type === "text-delta") onText?.();
+        }
+        return parts;
+      };
+      const cut = await read();
+      expect(cut).toContain("tool-result");
+      expect(cut).toContain("text-delta");
+      expect(cut).toContain("error");
+      const controller = new AbortController();
+      const aborted = await read(controller.signal, () => controller.abort());
+      expect(aborted).toContain("abort");
+      expect(server.requests).toHaveLength(4);
+    });
   }
+
+  it("can put skills into user messages, for models that take system messages only at the start", async () => {
+    const tender = [{ tool: "skill", input: { name: "danish-tender-guidelines" } }];
+    const { inner, model } = wrapped([tender, "One.", "Two.", "Three."], { injectAs: "user" });
+    const messages: ModelMessage[] = [];
+    for (const content of [TASK, "An architecture review, please", TASK]) {
+      messages.push({ role: "user", content });
+      messages.push(...(await generateText({ model, instructions: "You analyze.", messages })).responseMessages);
+    }
+    expect(textsOf(inner.calls[1], "tool")[0]).toContain("already in this conversation");
+    for (const call of inner.calls) expect(textsOf(call, "system")).toEqual(["You analyze."]);
+    const added = textsOf(inner.calls.at(-1), "user").filter((text) => text.startsWith("## AUTO-LOADED SKILL: "));
+    expect(added.map((text) => text.split("\n")[0])).toEqual([
+      "## AUTO-LOADED SKILL: danish-tender-guidelines",
+      "## AUTO-LOADED SKILL: architecture-analyzer",
+    ]);
+  });
+
+  it("checks its options", () => {
+    for (const options of [{ maxRounds: Number.NaN }, { maxSkill: 3 }, { injectAs: "assistant" }])
+      expect(() => skillMiddleware(skillsOf(), options as never)).toThrow(
+        expect.objectContaining({ code: "config-invalid", field: Object.keys(options)[0] }),
+      );
+  });
+
+  it("runs 50 conversations at once through one middleware, each with its own skills", async () => {
+    const inner = scriptedModel(
+      (call) =>
+        textsOf(call, "system")
+          .join("\n")
+          .match(/SKILL: (.+)/)?.[1] ?? "none",
+    );
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skillsOf()) });
+    const tasks = [
+      [TASK, "danish-tender-guidelines"],
+      ["A complexity estimation in story points", "complexity-calculator"],
+      ["What is the capital of Portugal?", "none"],
+    ] as const;
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => generateText({ model, prompt: tasks[at % 3]![0] })),
+    );
+    expect(answers.map(({ text }) => text)).toEqual(answers.map((_, at) => tasks[at % 3]![1]));
+  });
+
+  it("lets go of the provider's stream when nobody reads on", async () => {
+    const isCancelled = Promise.withResolvers<void>();
+    const inner = scriptedModel(SKILL_CALL);
+    const first = inner.doStream.bind(inner);
+    const reader = Promise.withResolvers<ReadableStreamDefaultReader>();
+    let round = 0;
+    inner.doStream = async (call) => {
+      if (round++ === 0) return first(call);
+      // The reader leaves while the next answer begins.
+      await (await reader.promise).cancel();
+      return { stream: new ReadableStream({ cancel: () => isCancelled.resolve() }) };
+    };
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skillsOf()) });
+    const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Hello" }] }];
+    reader.resolve((await model.doStream({ prompt })).stream.getReader());
+    await isCancelled.promise;
+  });
 });
 
 describe("plain functions", () => {

@@ -1,9 +1,10 @@
 /**
- * For those who keep their own loop: a middleware for `wrapLanguageModel`, and plain functions. The middleware is all that an existing
- * `generateText`, `streamText` or agent needs: it loads the skills that a message needs, and it answers the model's calls of `skill` itself.
+ * For programs with their own loop: a middleware for `wrapLanguageModel`, and plain functions. An existing `generateText`, `streamText` or agent
+ * needs only the middleware: it loads the skills that a message needs, and answers the model's calls of `skill` itself.
  */
 import { createHash } from "node:crypto";
 import type { LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
+import { BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
 import { ConversationLedger } from "./conversations.ts";
 import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
@@ -74,13 +75,26 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
   catalogueTokens?: number;
   /** How many times in a row the model may call `skill` before its answer is passed on. Default: 5. */
   maxRounds?: number;
+  /** The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system. */
+  injectAs?: "system" | "user";
 }
 
+const OPTION_KINDS: Kinds = {
+  confidenceThreshold: numberFrom(0, 1),
+  maxSkills: countFrom(0),
+  autoTrigger: BOOLEAN,
+  catalogueTokens: numberFrom(0),
+  maxRounds: countFrom(0),
+  injectAs: oneOf("system", "user"),
+};
+
 /**
- * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Without skills it adds nothing. Needs no conversation ID: what it adds depends only on the messages
- * before it, so the same messages give the same bytes, and the provider's prompt cache holds.
+ * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Without skills it adds nothing. Needs no conversation ID: what it adds
+ * depends only on the messages before it, so the same messages give the same bytes, and the provider's prompt cache holds. Throws an
+ * AgentError if an option is unknown or has a wrong value.
  */
 export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareOptions = {}): LanguageModelMiddleware {
+  checkSettings(options, OPTION_KINDS, { of: "skillMiddleware" });
   const { autoTrigger = true, maxRounds = 5 } = options;
   const tool = new SkillTool(skills, {
     ...(options.catalogueTokens !== undefined && { catalogueTokens: options.catalogueTokens }),
@@ -122,6 +136,7 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       if (!isOurs(params)) return doStream();
       const first = await doStream();
       let current = first.stream.getReader();
+      let isCancelled = false;
       const stream = new ReadableStream<StreamPart>({
         start: async (controller) => {
           const content: Content[] = [];
@@ -137,6 +152,7 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 if (part.type === "finish") finish = part;
                 else if (part.type !== "stream-start" || round === 0) controller.enqueue(asExecuted(part, tool.name));
               }
+              if (isCancelled) return;
               const { results, isOver } = await answerCalls(said.content, tool, continued(params, content).prompt);
               for (const result of results) controller.enqueue(result);
               content.push(...said.content.map((part) => asExecuted(part, tool.name)), ...results);
@@ -147,13 +163,18 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 return;
               }
               current = (await model.doStream(continued(params, content))).stream.getReader();
+              if (isCancelled) return await current.cancel();
             }
           } catch (error) {
+            if (isCancelled) return;
             controller.enqueue({ type: "error", error });
             controller.close();
           }
         },
-        cancel: (reason) => current.cancel(reason),
+        cancel: (reason) => {
+          isCancelled = true;
+          return current.cancel(reason);
+        },
       });
       return { ...first, stream };
     },
@@ -299,7 +320,7 @@ function withPlainCalls(prompt: Prompt): Prompt {
       next.push(message);
       continue;
     }
-    // What follows a result belongs to the model's next answer.
+    // Everything after a result belongs to the model's next answer.
     let parts: typeof message.content = [];
     for (const part of message.content) {
       if (part.type === "tool-result" && part.toolName === "skill") {
@@ -346,8 +367,11 @@ class SkillWindow {
     for (const message of prompt) this.add(message);
   }
 
-  add({ role, content }: Message): void {
+  add(message: Message): void {
+    const { role, content } = message;
     if (role === "system") for (const [, name] of content.matchAll(MARK)) this.names.add(name!);
+    const injected = INJECTED.get(message);
+    if (injected !== undefined) this.names.add(injected);
     if (this.#hasOwn || (role !== "assistant" && role !== "tool")) return;
     for (const part of content) {
       if (part.type === "tool-call" && part.toolName === "skill") {
@@ -362,17 +386,20 @@ class SkillWindow {
   }
 }
 
+/** The skills of messages that we added as the user's. */
+const INJECTED = new WeakMap<Message, string>();
+
 const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
 
 /** Adds the skills that each message of the user needs: before the first message, and after each later one. */
 class Injector {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
-  readonly #options: AutoTriggerOptions;
+  readonly #options: SkillMiddlewareOptions;
   /** What was added for a message, by the hash of its text. Kept, so that a changed file does not change earlier bytes. */
-  readonly #texts = new Map<string, { names: string[]; text: string }[]>();
+  readonly #texts = new Map<string, { name: string; text: string }[]>();
 
-  constructor(skills: SkillRegistry, options: AutoTriggerOptions) {
+  constructor(skills: SkillRegistry, options: SkillMiddlewareOptions) {
     this.#skills = skills;
     this.#trigger = new SkillAutoTrigger(skills);
     this.#options = options;
@@ -409,27 +436,32 @@ class Injector {
         this.#texts.delete(oldest);
       }
     }
-    const fresh = entries.filter(({ names }) => !known.has(names[0]!)).slice(0, this.#options.maxSkills ?? 3);
-    for (const { names } of fresh) for (const name of names) known.add(name);
-    return fresh.map(({ text }) => ({ role: "system", content: text }));
+    const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
+    return fresh.map(({ name, text }) => {
+      known.add(name);
+      if (this.#options.injectAs !== "user") return { role: "system", content: text };
+      const message: Message = { role: "user", content: [{ type: "text", text }] };
+      INJECTED.set(message, name);
+      return message;
+    });
   }
 
   /** A skill that cannot be loaded is left out: the call goes on without it. */
-  #load(task: string, { hasOwn }: { hasOwn: boolean }): { names: string[]; text: string }[] {
+  #load(task: string, { hasOwn }: { hasOwn: boolean }): { name: string; text: string }[] {
     const { confidenceThreshold } = this.#options;
     try {
       return (
         this.#trigger
           .analyzeTask(task, { ...(confidenceThreshold !== undefined && { confidenceThreshold }) })
-          // A few more than are added: the messages before may have some of them.
+          // A few more than are added, because earlier messages may already have some of them.
           .slice(0, (this.#options.maxSkills ?? 3) + 3)
           .flatMap(({ skill, reason }) => {
             const ledger = new ConversationLedger();
-            // Names of files that nothing can read would be of no use.
+            // Names of files are useless if no tool can read them.
             const way = { includeResources: !hasOwn, readHint: readHint(skill.name) };
             const loaded = this.#skills.load(skill.name, { ledger, ...way });
             if (loaded.kind !== "loaded") return [];
-            return [{ names: [skill.name], text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
+            return [{ name: skill.name, text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
           })
       );
     } catch {

@@ -204,6 +204,12 @@ describe("how a session ended", () => {
 
   it.each([
     [41, "Please set an Auth method in your settings", "failed", "auth"],
+    [
+      41,
+      "you must specify the GEMINI_API_KEY environment variable.\nUpdate your environment and try again!",
+      "failed",
+      "auth",
+    ],
     [55, "Gemini CLI is not running in a trusted directory", "failed", "untrusted"],
     [1, "Not inside a trusted directory and --skip-git-repo-check was not specified.", "failed", "untrusted"],
     [42, "Error resuming session: invalid session identifier", "crashed", undefined],
@@ -214,7 +220,7 @@ describe("how a session ended", () => {
     );
     const end = await session.ended;
     expect([end.kind, end.reason]).toEqual([kind, reason]);
-    expect(end.text).toContain(text);
+    expect(end.text).toContain(text.split("\n")[0]);
   });
 
   it("gives clients that read a text the end of their input: Codex and opencode wait for it for ever", async () => {

@@ -345,7 +345,7 @@ export function startSession(
       process.off("exit", kill);
       remember();
       const leftovers = await endAll(known, pid);
-      const last = lastLine(errors);
+      const last = tellingLine(errors);
       const said = client.isResultOptional && exitCode === 0 ? DONE : undefined;
       const isKilled = killedAt !== undefined;
       // It ended by itself before it could be asked.
@@ -436,8 +436,14 @@ function judge({
   return { kind: "crashed", text: `it ended with ${exitCode ?? "a signal"} and without a result${why}` };
 }
 
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
+/** The last line; if one of the last few names a known failure, that one: advice may stand behind it. */
+function tellingLine(text: string): string {
+  const lines = text
+    .trim()
+    .split("\n")
+    .slice(-5)
+    .map((line) => line.slice(0, 300));
+  return lines.findLast((line) => failureReason(undefined, line) !== "other") ?? lines.at(-1) ?? "";
 }
 
 /** If the reported total is below the sum so far, the total is incomplete. */
