@@ -48,7 +48,7 @@ interface Session {
   more?: Record<string, unknown>;
 }
 
-/** One session; each prompt is sent when the one before has its result. */
+/** One session. Each prompt is sent after the result of the previous one. */
 async function session(prompts: string[], { script, skills = new SkillRegistry(SKILLS), options, more }: Session = {}) {
   const repo = scratchRepo();
   const server = await testServer(script);
@@ -109,7 +109,7 @@ it("loads the skill that a prompt needs, once, and serves the skill tool without
     { text: expect.stringContaining("already in this conversation"), isError: false },
     { text: expect.stringContaining("not found"), isError: true },
   ]);
-  // The second prompt fits as well, and the text stands there once.
+  // The second prompt fits the skill as well, but the text is there only once.
   expect(messagesText(main[2]!).split(MARK)).toHaveLength(2);
   expect(events).toMatchObject([
     { type: "skill-loaded", skill: TENDER, by: "auto" },

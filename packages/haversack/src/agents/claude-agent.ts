@@ -54,8 +54,9 @@ export interface ClaudeAgentSetup {
 }
 
 /**
- * A skill's text is sent once to each session, and again when the session was compacted or cleared, because the model has forgotten it.
- * Each sub-agent has a window of its own, and gets the skills that its task needs with the task. Throws an AgentError if an option is unknown or has a wrong value.
+ * A skill's text is sent once to each session, and again when the session was compacted or cleared, because the model has forgotten it. Each
+ * sub-agent has its own window, and gets the skills that its task needs with the task. Throws an AgentError if an option is unknown or has a
+ * wrong value.
  */
 export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOptions = {}): ClaudeAgentSetup {
   checkSettings(options, OPTION_KINDS, { of: "claudeAgentOptions" });
@@ -78,7 +79,7 @@ class ClaudeSessions {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
   readonly #options: ClaudeAgentOptions;
-  /** What each window has been shown: a session's, or that of one of its sub-agents. */
+  /** What each window has been shown. A window belongs to a session or to one of its sub-agents. */
   readonly #windows = new Map<string, ConversationLedger>();
   /** The window behind a call that the server has not seen yet, by the ID of the call. */
   readonly #callers = new Map<string, string>();
@@ -97,7 +98,7 @@ class ClaudeSessions {
     return new SkillTool(this.#skills, { ledger, onEvent: this.#tell });
   }
 
-  /** MCP does not say who calls; the hook before it does. */
+  /** MCP does not say who calls, but the hook before the call does. */
   readonly onCall: Hook = async (input, toolUseId) => {
     if (toolUseId !== undefined) keepLatest(this.#callers, toolUseId, windowOf(input));
     return {};
@@ -175,7 +176,7 @@ class ClaudeSessions {
   };
 }
 
-/** Sessions and sub-agents. The one used longest ago goes first; it gets a text again. */
+/** Maximum number of sessions and sub-agents. The least recently used is forgotten first, and then gets texts again. */
 const MOST_WINDOWS = 1_000;
 
 function windowOf(input: unknown): string {
@@ -262,7 +263,7 @@ class SkillServer {
               description: tool.description,
               inputSchema: await inputSchema.jsonSchema,
               annotations: { readOnlyHint: true },
-              // Else the client hides the tool behind its tool search, and no model sees the catalogue.
+              // Otherwise the client hides the tool behind its tool search, and no model sees the catalogue.
               _meta: { "anthropic/alwaysLoad": true },
             },
           ],
