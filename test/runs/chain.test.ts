@@ -155,7 +155,7 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
     "review by quality-reviewer",
   ]);
   expect(code).toBe(0);
-  // What the reviewer found, although it stored no handoff.
+  // The reviewer's findings, although it stored no handoff.
   expect(run.sessions()[2]?.prompt).toContain(
     `A review failed:\n- ${run.tasks[0]}: spec-reviewer: The limit is missing.`,
   );

@@ -1,6 +1,6 @@
 /** Runs that are stopped, killed, or not alone: no task is lost or done twice, and no process is left behind. */
 import { spawn } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -312,6 +312,25 @@ it("a store that is locked for a while costs time and nothing else", async () =>
   db.close();
   const { out } = await running.ended;
   expect(out).toContain("every task of the scope is done");
+});
+
+it("a store that is removed stops the run, which saves what it knew; with that it goes on", async () => {
+  const run = await project({ tasks: 2, script: `agent.write("half.txt", "half"); ${DEAF}` });
+  const running = run.start(["work", "--all"]);
+  while (!existsSync(join(run.root, "half.txt"))) await sleep(50);
+  const [store, id] = [join(run.root, ".haversack/haversack.db"), (await run.haversack("runs", "list")).out];
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${store}${end}`, { force: true });
+  const { out, code } = await running.ended;
+  expect(code).toBe(1);
+  expect(out).toContain("Stopped (store-gone): somebody removed or replaced the project's store");
+  expect(run.leftovers()).toEqual([]);
+  const [, copy] = /`haversack store restore (\S+)` takes it back/.exec(out) ?? [];
+  const [name] = /R\d+/.exec(id) ?? [];
+  expect(run.git("show", `refs/haversack/runs/${name}/1:half.txt`)).toBe("half");
+  expect((await run.haversack("store", "restore", copy ?? "")).code).toBe(0);
+  expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
+  expect((await run.work(["--all", "--continue"])).code).toBe(0);
+  expect(Object.values(await run.status())).toEqual(["done", "done"]);
 });
 
 it("time in which everything was stopped does not make a session hang", async () => {

@@ -48,7 +48,7 @@ interface Session {
   more?: Record<string, unknown>;
 }
 
-/** One session; each prompt is sent when the one before has its result. */
+/** One session. Each prompt is sent after the result of the previous one. */
 async function session(prompts: string[], { script, skills = new SkillRegistry(SKILLS), options, more }: Session = {}) {
   const repo = scratchRepo();
   const server = await testServer(script);
@@ -109,7 +109,7 @@ it("loads the skill that a prompt needs, once, and serves the skill tool without
     { text: expect.stringContaining("already in this conversation"), isError: false },
     { text: expect.stringContaining("not found"), isError: true },
   ]);
-  // The second prompt fits as well, and the text stands there once.
+  // The second prompt fits the skill as well, but the text is there only once.
   expect(messagesText(main[2]!).split(MARK)).toHaveLength(2);
   expect(events).toMatchObject([
     { type: "skill-loaded", skill: TENDER, by: "auto" },
@@ -149,6 +149,17 @@ it("gives a sub-agent the text itself, although the main conversation has it", a
   expect(main[2]?.toolResults[0]?.text).toContain("already in this conversation");
 });
 
+it("gives a sub-agent the skill that its task needs, with the task", async () => {
+  const prompt = `TASK-RED. ${TASK}`;
+  const delegate = toolCall("Agent", { description: "look", prompt, subagent_type: "general-purpose" });
+  const red: Rule = { kind: "sub-agent", reply: { text: "REPORT-RED" } };
+  const { main, server } = await session(["Delegate."], {
+    script: steps([{ tools: [delegate] }, { text: "ok" }], red),
+  });
+  expect(messagesText(server.of("sub-agent")[0]!)).toContain(MARK);
+  for (const request of main) expect(messagesText(request)).not.toContain(MARK);
+});
+
 it("adds nothing for a prompt that needs no skill, and runs without any", async () => {
   const other = await session(["What is the capital of Portugal?"], { script: steps([{ text: "Lisbon" }]) });
   expect([other.results, other.events]).toEqual([["Lisbon"], []]);
@@ -159,14 +170,15 @@ it("adds nothing for a prompt that needs no skill, and runs without any", async 
 
 it("runs beside hooks and servers of the caller, in two sessions at once, each with its model", async () => {
   const seen: string[] = [];
+  const setup = claudeAgentOptions(new SkillRegistry(SKILLS));
   const run = (model: string) => {
-    const setup = claudeAgentOptions(new SkillRegistry(SKILLS));
     const own = async () => {
       seen.push(model);
       return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: `OWN-${model}` } };
     };
     const hooks = { ...setup.hooks, UserPromptSubmit: [...setup.hooks.UserPromptSubmit, { hooks: [own] }] };
-    return session([TASK], { script: steps([{ text: `by ${model}` }]), more: { ...setup, hooks, model } });
+    const load = { tools: [toolCall(TOOL, { name: TENDER }), toolCall(TOOL, { name: "complexity-calculator" })] };
+    return session([TASK], { script: steps([load, { text: `by ${model}` }]), more: { ...setup, hooks, model } });
   };
   const models = ["claude-sonnet-4-5", "claude-opus-4-5"];
   const sessions = await Promise.all(models.map(run));
@@ -176,6 +188,8 @@ it("runs beside hooks and servers of the caller, in two sessions at once, each w
     expect(main[0]?.model).toContain(models[at]);
     expect(messagesText(main[0]!)).toContain(MARK);
     expect(messagesText(main[0]!)).toContain(`OWN-${models[at]}`);
+    const texts = main[1]?.toolResults.map(({ text }) => text.split("\n")[0]) ?? [];
+    expect(texts.sort()).toEqual(["# complexity-calculator", expect.stringContaining("already in this conversation")]);
   }
 });
 

@@ -1,4 +1,4 @@
-/** Events answered by the MCP server that runs already, as `init` wires a client that can. */
+/** Events that the running MCP server answers, as `init` wires clients that support it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -35,7 +35,7 @@ it("brings skills, records what tools did, and survives a compaction, like a pro
   expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["src/a.ts"] });
   const why = haversack(repo, "why", "--session", sessionId);
   expect(why).toContain("release-notes");
-  // What the window had in hand comes back, once.
+  // The packet restores the state of the work, once.
   expect(count(messagesText(server.of("main").at(-1)!), "src/a.ts")).toBeGreaterThan(0);
 });
 
@@ -110,7 +110,7 @@ it("loses nothing when the user refused the server that .mcp.json offers; the ne
   const refused = await go("b.ts");
   expect(refused).toMatchObject({ exitCode: 0, results: ["done", "done again"] });
   expect(JSON.stringify(refused.servers ?? [])).not.toContain("connected");
-  // The end of the session, a process, reads what happened from the transcript.
+  // The process at the end of the session reads from the transcript what happened.
   expect(wipOf(repo, refused.sessionId)).toMatchObject({ files_modified: ["b.ts"] });
   expect(ways(repo)).not.toContain("mcp_tool");
   expect((await go("c.ts")).told.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** An agent that was compacted, killed, cleared, resumed or written to knows what it was doing; nobody else hears a word. */
+/** An agent that was compacted, killed, cleared, resumed or messaged knows what it was doing; other sessions get no text. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -232,7 +232,7 @@ function expectPacket(request: ModelRequest, id: string, why: string): void {
   expect(count(text, "BODY-OF-pdf-forms")).toBe(1);
   expect(count(packet?.text ?? "", "You are using `pdf-forms` (named by the task)")).toBe(1);
   expect(count(packet?.text ?? "", "DESCRIPTION-OF-THE-TASK")).toBe(1);
-  // In hand, or left by a session that has ended or is gone.
+  // Either in progress, or left by a session that has ended or was killed.
   const position = new RegExp(
     `\\*\\*Current position:\\*\\* ${id} "Limit logins" (?:is in progress|was left unfinished)`,
     "g",

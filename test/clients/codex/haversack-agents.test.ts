@@ -1,4 +1,4 @@
-/** Sub-agents of the real Codex: the packet of one whose name alone is known, and what they have read of their documents. */
+/** Sub-agents of the real Codex: the packet of one of which only the name is known, and what sub-agents have read of their documents. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -148,7 +148,7 @@ function featureRepo({ sendBack = false } = {}): CodexRepo {
 
 /** The prompt comes from `haversack review dispatch`; the sub-agent answers with these, in order. */
 async function review(repo: CodexRepo, replies: Reply[]) {
-  // The call's own event says which agent it has started: a model is never faster than that, a script may be. The session goes on after that event.
+  // The event of the call says which agent it has started. A model is never faster than that event, but a script may be, so the session waits for it.
   const [started, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const answers = replies.map((reply, at): Rule => {
     const answer = () => {

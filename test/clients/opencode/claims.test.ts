@@ -148,7 +148,7 @@ it("tells two sessions of one process apart that make the same call at the same 
   expect(Object.keys(held).sort()).toEqual([...ids].sort());
   expect(new Set(Object.values(held).map(({ sessionId }) => sessionId))).toEqual(new Set(sessions));
   for (const { agent, sessionId } of Object.values(held)) expect(agent).toBe(ofSession(sessionId ?? "").agent);
-  // Each was told of the task that the store says it holds.
+  // Each was given the task that it holds according to the store.
   for (const { sessionId, toolResults } of server.of("main").filter((request) => request.toolResults.length > 0)) {
     const [id] = Object.entries(held).find(([, claimed]) => claimed.sessionId === sessionId) ?? [];
     expect(toolResults[0]?.text).toContain(id);

@@ -13,7 +13,7 @@ import type { SkillRegistry } from "./skill-registry.ts";
 import { SkillTool, type SkillToolInput } from "./skill-tool.ts";
 
 export interface ClaudeAgentOptions {
-  /** Load the skills that a prompt needs. Default: true. */
+  /** Load the skills that a prompt or the task of a sub-agent needs. Default: true. */
   autoTrigger?: boolean;
   /** Default: 0.6. */
   confidenceThreshold?: number;
@@ -27,7 +27,9 @@ export interface ClaudeAgentOptions {
 type Hook = (input: unknown, toolUseId: string | undefined, options: { signal: AbortSignal }) => Promise<HookOutput>;
 interface HookOutput {
   continue?: boolean;
-  hookSpecificOutput?: { hookEventName: "UserPromptSubmit"; additionalContext: string };
+  hookSpecificOutput?:
+    | { hookEventName: "UserPromptSubmit"; additionalContext: string }
+    | { hookEventName: "PreToolUse"; updatedInput: Record<string, unknown> };
 }
 
 const OPTION_KINDS: Kinds = {
@@ -52,31 +54,34 @@ export interface ClaudeAgentSetup {
 }
 
 /**
- * Make one for each session. A skill's text is sent once, and again when the session was compacted or cleared, because the model has
- * forgotten it. Each sub-agent has a window of its own. Throws an AgentError if an option is unknown or has a wrong value.
+ * A skill's text is sent once to each session, and again when the session was compacted or cleared, because the model has forgotten it. Each
+ * sub-agent has its own window, and gets the skills that its task needs with the task. Throws an AgentError if an option is unknown or has a
+ * wrong value.
  */
 export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOptions = {}): ClaudeAgentSetup {
   checkSettings(options, OPTION_KINDS, { of: "claudeAgentOptions" });
-  const session = new ClaudeSession(skills, options);
+  const sessions = new ClaudeSessions(skills, options);
   return {
     hooks: {
-      UserPromptSubmit: [{ hooks: [session.onPrompt] }],
-      SessionStart: [{ hooks: [session.onStart] }],
-      PreToolUse: [{ matcher: TOOL, hooks: [session.onCall] }],
+      UserPromptSubmit: [{ hooks: [sessions.onPrompt] }],
+      SessionStart: [{ hooks: [sessions.onStart] }],
+      PreToolUse: [
+        { matcher: TOOL, hooks: [sessions.onCall] },
+        { matcher: "Agent|Task", hooks: [sessions.onDelegate] },
+      ],
     },
-    mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(session) } },
+    mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(sessions) } },
     allowedTools: [TOOL],
   };
 }
 
-class ClaudeSession {
+class ClaudeSessions {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
   readonly #options: ClaudeAgentOptions;
-  #ledger = new ConversationLedger();
-  /** By the ID of the sub-agent. */
-  readonly #ledgers = new Map<string, ConversationLedger>();
-  /** The sub-agent behind a call that the server has not seen yet, by the ID of the call. */
+  /** What each window has been shown. A window belongs to a session or to one of its sub-agents. */
+  readonly #windows = new Map<string, ConversationLedger>();
+  /** The window behind a call that the server has not seen yet, by the ID of the call. */
   readonly #callers = new Map<string, string>();
 
   constructor(skills: SkillRegistry, options: ClaudeAgentOptions) {
@@ -85,38 +90,55 @@ class ClaudeSession {
     this.#options = options;
   }
 
-  /** The tool as the caller of `toolUseId` sees it. */
+  /** The tool as the caller of `toolUseId` sees it. Without one, as a window that has been shown nothing. */
   toolFor(toolUseId?: unknown): SkillTool {
-    const { onEvent } = this.#options;
-    const agentId = this.#callers.get(String(toolUseId));
+    const caller = this.#callers.get(String(toolUseId));
     this.#callers.delete(String(toolUseId));
-    const ledger = agentId === undefined ? this.#ledger : (this.#ledgers.get(agentId) ?? new ConversationLedger());
-    if (agentId !== undefined) keepLatest(this.#ledgers, agentId, ledger);
-    return new SkillTool(this.#skills, { ledger, ...(onEvent && { onEvent }) });
+    const ledger = caller === undefined ? new ConversationLedger() : this.#window(caller);
+    return new SkillTool(this.#skills, { ledger, onEvent: this.#tell });
   }
 
-  /** MCP does not say which agent calls; the hook before it does. */
+  /** MCP does not say who calls, but the hook before the call does. */
   readonly onCall: Hook = async (input, toolUseId) => {
-    const agentId = isRecord(input) ? input["agent_id"] : undefined;
-    if (typeof agentId === "string" && toolUseId !== undefined) keepLatest(this.#callers, toolUseId, agentId);
+    if (toolUseId !== undefined) keepLatest(this.#callers, toolUseId, windowOf(input));
     return {};
   };
 
   readonly onStart: Hook = async (input) => {
-    const { source, agent_id: agentId } = isRecord(input) ? input : {};
-    if (source !== "compact" && source !== "clear") return {};
+    const source = isRecord(input) ? input["source"] : undefined;
     // A sub-agent is compacted alone.
-    if (typeof agentId === "string") this.#ledgers.delete(agentId);
-    else this.#ledger = new ConversationLedger();
+    if (source === "compact" || source === "clear") this.#windows.delete(windowOf(input));
     return {};
   };
 
-  /** Never fails the prompt. */
+  #window(key: string): ConversationLedger {
+    const ledger = this.#windows.get(key) ?? new ConversationLedger();
+    keepLatest(this.#windows, key, ledger);
+    return ledger;
+  }
+
   readonly onPrompt: Hook = async (input) => {
-    const { autoTrigger = true, confidenceThreshold, maxSkills = 3, maxChars = 10_000, onEvent } = this.#options;
     const prompt = isRecord(input) ? input["prompt"] : undefined;
     // The report of a background agent comes as a prompt as well.
-    if (!autoTrigger || typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
+    if (typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
+    const additionalContext = this.#neededFor(prompt, this.#window(windowOf(input)));
+    return additionalContext ? { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext } } : {};
+  };
+
+  /** A sub-agent's task gets its skills with it: no hook says which call a sub-agent belongs to. */
+  readonly onDelegate: Hook = async (input) => {
+    const toolInput = isRecord(input) && isRecord(input["tool_input"]) ? input["tool_input"] : {};
+    const { prompt } = toolInput;
+    const text = typeof prompt === "string" ? this.#neededFor(prompt, new ConversationLedger()) : "";
+    if (!text) return {};
+    const updatedInput = { ...toolInput, prompt: `${prompt}\n\n${text}` };
+    return { hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput } };
+  };
+
+  /** The texts of the skills that a prompt needs and its window lacks. Never fails the prompt. */
+  #neededFor(prompt: string, ledger: ConversationLedger): string {
+    const { autoTrigger = true, confidenceThreshold, maxSkills = 3, maxChars = 10_000 } = this.#options;
+    if (!autoTrigger) return "";
     const texts: string[] = [];
     try {
       this.#skills.keepFresh();
@@ -125,35 +147,48 @@ class ClaudeSession {
       });
       let room = maxChars;
       for (const { skill, reason, confidence } of triggers) {
-        if (this.#ledger.has(skill.name, skill.hash) || texts.length >= maxSkills) continue;
+        if (ledger.has(skill.name, skill.hash) || texts.length >= maxSkills) continue;
         if (skill.instructions.length + MARGIN > room) {
           texts.push(`The skill '${skill.name}' fits this prompt (${reason}); the skill tool of haversack loads it.`);
           continue;
         }
-        this.#ledger.by = "auto";
-        const loaded = this.#skills.load(skill.name, { ledger: this.#ledger });
-        this.#ledger.by = "tool";
+        ledger.by = "auto";
+        const loaded = this.#skills.load(skill.name, { ledger });
+        ledger.by = "tool";
         if (loaded.kind !== "loaded") continue;
         const text = skillMessage(skill.name, loaded.text, { by: "auto", reason });
         texts.push(text);
         room -= text.length + 2;
-        onEvent?.({ type: "skill-loaded", skill: skill.name, by: "auto", reason, confidence, tokens: loaded.tokens });
+        this.#tell({ type: "skill-loaded", skill: skill.name, by: "auto", reason, confidence, tokens: loaded.tokens });
       }
     } catch (error) {
-      onEvent?.({ type: "warning", text: `skills were not loaded: ${errorText(error)}` });
+      this.#tell({ type: "warning", text: `skills were not loaded: ${errorText(error)}` });
     }
-    if (texts.length === 0) return {};
-    return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: texts.join("\n\n") } };
+    return texts.join("\n\n");
+  }
+
+  readonly #tell = (event: AgentEventDetails): void => {
+    try {
+      this.#options.onEvent?.(event);
+    } catch {
+      // A listener that fails must not cost the model its skill.
+    }
   };
 }
 
-const MOST_AGENTS = 200;
+/** Maximum number of sessions and sub-agents. The least recently used is forgotten first, and then gets texts again. */
+const MOST_WINDOWS = 1_000;
+
+function windowOf(input: unknown): string {
+  const { session_id: session = "", agent_id: agent = "" } = isRecord(input) ? input : {};
+  return `${String(session)} ${String(agent)}`;
+}
 
 function keepLatest<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   map.set(key, value);
   for (const oldest of map.keys()) {
-    if (map.size <= MOST_AGENTS) return;
+    if (map.size <= MOST_WINDOWS) return;
     map.delete(oldest);
   }
 }
@@ -171,11 +206,11 @@ interface Transport {
 
 /** As much of MCP as one tool needs. The description of the tool is made when it is listed, so it follows the registry. */
 class SkillServer {
-  readonly #session: ClaudeSession;
+  readonly #sessions: ClaudeSessions;
   #transport: Transport | undefined;
 
-  constructor(session: ClaudeSession) {
-    this.#session = session;
+  constructor(sessions: ClaudeSessions) {
+    this.#sessions = sessions;
   }
 
   async connect(transport: Transport): Promise<void> {
@@ -209,7 +244,7 @@ class SkillServer {
 
   async #call(method: string, params: Record<string, unknown>): Promise<object | undefined> {
     const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
-    const tool = this.#session.toolFor(meta["claudecode/toolUseId"]);
+    const tool = this.#sessions.toolFor(meta["claudecode/toolUseId"]);
     switch (method) {
       case "initialize":
         return {
@@ -228,7 +263,7 @@ class SkillServer {
               description: tool.description,
               inputSchema: await inputSchema.jsonSchema,
               annotations: { readOnlyHint: true },
-              // Else the client hides the tool behind its tool search, and no model sees the catalogue.
+              // Otherwise the client hides the tool behind its tool search, and no model sees the catalogue.
               _meta: { "anthropic/alwaysLoad": true },
             },
           ],
