@@ -2,7 +2,6 @@
  * Agents from markdown files with frontmatter. Also reads files written for other tools: `tools` as a list, a comma string or `*`, names in any case,
  * keys in camelCase or snake_case. Whatever cannot be used is reported with its file and field.
  */
-
 import { join, resolve } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
 import { errorText } from "../base/errors.ts";

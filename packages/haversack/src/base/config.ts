@@ -2,7 +2,6 @@
  * Reads settings from parsed JSON. The project's file overrides the user's. Unknown keys are warnings; wrong values are errors that name
  * the path of the value. This file does no I/O; the engine reads the files.
  */
-
 import { type Config, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "./config-schema.ts";
 import { isRecord } from "./json.ts";
 

@@ -2,7 +2,6 @@
  * Parses a SKILL.md or a single markdown file. Lenient: 4 of 10 real skills break the strict rules, so it reads everything it can and
  * reports the rest; `skill check` lints strictly. Reads no files.
  */
-
 import { createHash } from "node:crypto";
 import { cleanLine, cutAt, stripControl } from "../base/clean-text.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";

@@ -2,7 +2,6 @@
  * The fields of every kind of record: their order on the line, allowed values, and which are required. Every record is read
  * through this table, from the lines of a file or from another program's data.
  */
-
 import { isRecord, readJson } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";
 import { isAgentName } from "../wake/text.ts";

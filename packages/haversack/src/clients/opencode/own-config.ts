@@ -2,7 +2,6 @@
  * What the plugin adds to opencode's configuration at startup, in memory: the MCP server, `/work` and its agents, and the rules that hide deferred
  * skills. It changes none of the user's files, and entries that the user has under our names stay.
  */
-
 import { MAX_CONFIG_BYTES, readProjectText } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json.ts";

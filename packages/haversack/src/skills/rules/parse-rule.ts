@@ -2,7 +2,6 @@
  * Reads one entry of a rules file, in any shape, as a SkillRule. Triggers are in `promptTriggers` and `fileTriggers`, in one flat `triggers`, or
  * in the entry itself; one table of keys covers all three.
  */
-
 import { isRecord } from "../../base/json.ts";
 import type { SkillRule } from "../types.ts";
 import { compilePattern } from "./compile-pattern.ts";

@@ -3,7 +3,6 @@
  * `{pattern, skill}`, a single rule. Unusable entries become problems that name file and key. Nothing here throws, and a bad entry does not affect
  * others.
  */
-
 import { cleanLine } from "../../base/clean-text.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Problem, SkillRule } from "../types.ts";

@@ -2,7 +2,6 @@
  * Values of rules files as found in the wild: lists of strings or `{value, weight}`, priorities as words or numbers, enforcement in a dozen
  * wordings. Every reader accepts anything and returns a value, or undefined if it is not readable.
  */
-
 import { cleanLine } from "../../base/clean-text.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Enforcement, Priority, WeightedPhrase } from "../types.ts";
