@@ -1,6 +1,6 @@
 import { createServer, type Server as NetServer, connect as open } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { agent, faultOf } from "../work-under-test.suite.ts";
+import { agent, faultOf, merging } from "../work-under-test.suite.ts";
 import { connect } from "./connection.ts";
 import { Listener } from "./listener.ts";
 import { readPlace } from "./place.ts";
@@ -197,6 +197,42 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     expect(ids).not.toContain(false);
     expect(await store.claim({ leaseMs: LEASE_MS }, agent("late", 20))).toEqual({ kind: "nothing-ready" });
     expect(await store.listClaims({ at: agent("ann", 20).at })).toHaveLength(12);
+  });
+
+  it("shows each task that it takes with all that belongs to it", async () => {
+    const place = make();
+    const { store } = place.open();
+    const create = (title: string, more = {}) => store.createTask({ title, ...more }, agent());
+    const first = await create("first");
+    await store.claim({ leaseMs: LEASE_MS }, agent("first", 1));
+    const ready = {
+      plain: await create("plain", { files: ["a\0b.ts", "c.ts"] }),
+      dependency: await create("waits for one that is done"),
+      waitedFor: await create("waited for"),
+      withParts: await create("with parts"),
+      failed: await create("failed once"),
+      wip: await create("with WIP"),
+    };
+    const { dependency, waitedFor, withParts, failed, wip } = ready;
+    await store.addDependency({ taskId: dependency.id, dependsOnId: first.id, type: "relates_to" }, agent());
+    const waiting = await create("waiting");
+    await store.addDependency({ taskId: waiting.id, dependsOnId: waitedFor.id, type: "blocks" }, agent());
+    const parts = [await create("part", { parentId: withParts.id }), await create("part later")];
+    await store.updateTask(parts[1]?.id ?? "", { parentId: failed.id }, agent());
+    for (const { id } of parts) {
+      await store.claim({ taskId: id, leaseMs: LEASE_MS }, agent("part", 1));
+      await store.setStatus({ taskId: id, status: "done", leaseMs: 1 }, agent("part", 1));
+    }
+    await store.recordFailure({ taskId: failed.id, summary: "no" }, agent());
+    await store.updateWip({ taskId: wip.id, merge: merging({ phase: "half" }) }, agent());
+    const taken = new Set<string>();
+    for (let index = 0; index < Object.keys(ready).length; index++) {
+      const outcome = await store.claim({ leaseMs: LEASE_MS }, agent("taker", 2));
+      if (outcome.kind !== "claimed") throw new Error(outcome.kind);
+      taken.add(outcome.task.id);
+      expect(outcome.task).toEqual(await store.getTask(outcome.task.id, agent("taker", 2).at));
+    }
+    expect(taken).toEqual(new Set(Object.values(ready).map(({ id }) => id)));
   });
 
   describe("whose answer is lost", () => {
