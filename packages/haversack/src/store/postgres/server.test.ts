@@ -1,4 +1,7 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server as NetServer, connect as open } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, faultOf, merging } from "../work-under-test.suite.ts";
 import { connect } from "./connection.ts";
@@ -53,8 +56,34 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       url.password = "";
       expect(await says(url.href)).toMatchObject({
         code: "store-unreadable",
+        message: expect.stringMatching(/refused this user: no password was given\.$/),
         hint: expect.stringContaining(".pgpass"),
       });
+    });
+
+    it("a password file that others can read; one that only the user can read is used, without a warning", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "haversack-pgpass-"));
+      closing.push(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, ".pgpass");
+      const url = tcp();
+      const [user, password] = [url.username, url.password];
+      url.password = "";
+      const lines = [`# ${user}`, `other.example:*:*:${user}:wrong`, `127.0.0.1:*:post\\gres:${user}:${password}`];
+      writeFileSync(file, lines.join("\n"), { mode: 0o644 });
+      const warnings: string[] = [];
+      const hear = ({ message }: Error) => warnings.push(message);
+      process.on("warning", hear);
+      closing.push(() => process.off("warning", hear));
+      const withFile = () => {
+        const opened = new Server(readPlace(url.href, { HOME: folder }));
+        closing.push(() => opened.close());
+        return new PostgresWorkStore(opened);
+      };
+      const fault = await faultOf(withFile().createTask({ title: "t" }, agent()));
+      expect(fault).toMatchObject({ code: "refused", hint: `run \`chmod 600 ${file}\`` });
+      chmodSync(file, 0o600);
+      expect(await withFile().createTask({ title: "t" }, agent())).toMatchObject({ title: "t" });
+      expect(warnings).toEqual([]);
     });
 
     it("no server", async () => {
@@ -81,7 +110,9 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     it("TLS that the server does not have", async () => {
       const url = tcp();
       url.searchParams.set("sslmode", "require");
-      expect((await says(url.href)).message).toMatch(/cannot be reached: The server does not support SSL/);
+      expect((await says(url.href)).message).toMatch(
+        /cannot be used with this sslmode: The server does not support SSL/,
+      );
     });
 
     it("tables of a newer Haversack, which stay as they are", async () => {
