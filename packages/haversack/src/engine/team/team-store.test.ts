@@ -152,6 +152,9 @@ describe.skipIf(!server)("a project that a team shares", () => {
     const { items } = await one.online.listTasks({ limit: 10, at: new Date() });
     const found = items.find(({ title }) => title === "Mine");
     expect(found?.id).not.toBe(mine.id);
+    expect(one.notes).toContain(`${mine.id} is now ${found?.id}: somebody else used its ID meanwhile.`);
+    const { activity } = await one.online.listActivity({ limit: 1, kind: "id-changed" });
+    expect(activity).toMatchObject([{ actor: "ann", subject: found?.id }]);
     expect(await one.online.getTask(found?.id ?? "", new Date())).toMatchObject({
       status: "in_progress",
       wip: { phase: "coding" },

@@ -14,6 +14,7 @@ import type { WorkStore } from "../../store/work-store.ts";
 import type { Claim } from "../../work/task.ts";
 import { forwardOutbox, nameOf } from "./forward.ts";
 import { refreshSnapshot } from "./snapshot.ts";
+import { changesWait } from "./team-state.ts";
 
 /** read: changes nothing. change: can be made here and sent later. online: needs the shared store. */
 type Kind = "read" | "change" | "online";
@@ -180,7 +181,8 @@ class Team {
       // A process that cannot write the local store leaves the outbox to others.
       if (this.#handle.isReadOnly) return true;
       if (outbox === undefined) nameOf(this.#handle);
-      await forwardOutbox(this.server, this.#handle);
+      const { renamed } = await forwardOutbox(this.server, this.#handle);
+      for (const { made, id } of renamed) this.#note(`${made} is now ${id}: somebody else used its ID meanwhile.`);
       if (offline) noteOffline(this.#handle, undefined);
       return true;
     } catch (error) {
@@ -210,7 +212,7 @@ class Team {
     this.#isNoted = true;
     const { offline, takenAt, backlog } = readSnapshotState(this.#handle);
     const since = takenAt ? ` of ${takenAt.toISOString().slice(0, 16).replace("T", " ")} UTC` : "";
-    const waiting = backlog.count > 0 ? `; ${backlog.count} changes wait to be sent` : "";
+    const waiting = backlog.count > 0 ? `; ${changesWait(backlog.count)} to be sent` : "";
     this.#note(`${offline?.reason ?? "the shared store cannot be reached"} Using the snapshot${since}${waiting}.`);
   }
 
