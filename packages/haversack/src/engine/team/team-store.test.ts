@@ -124,6 +124,7 @@ describe.skipIf(!server)("a project that a team shares", () => {
       ["tool", first.id, "bob", expect.stringContaining(`${first.id} is held by ann`)],
     ]);
     expect(conflicts[1]?.args).toContain("coding");
+    expect(two.notes).toContain("3 changes of this machine could not be made: see `haversack store conflicts`.");
     const claims = await two.online.listClaims({ at: new Date() });
     expect(claims.map(({ taskId, agent: who }) => [taskId, who]).sort()).toEqual(
       [

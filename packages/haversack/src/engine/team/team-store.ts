@@ -150,7 +150,7 @@ class Team {
       if (kind !== "read") await this.#refresh();
       return result;
     }
-    this.#noteOffline();
+    this.noteOffline();
     if (kind === "read") return this.#marked(await (this.#local[name] as Operation)(...args));
     if (kind === "online") {
       const { reason = "the shared store cannot be reached" } = readSnapshotState(this.#handle).offline ?? {};
@@ -165,7 +165,7 @@ class Team {
 
   async *records(): ReturnType<WorkStore["exportRecords"]> {
     const isReached = await this.reach();
-    if (!isReached) this.#noteOffline();
+    if (!isReached) this.noteOffline();
     yield* (isReached ? this.#remote : this.#local).exportRecords();
   }
 
@@ -181,8 +181,12 @@ class Team {
       // A process that cannot write the local store leaves the outbox to others.
       if (this.#handle.isReadOnly) return true;
       if (outbox === undefined) nameOf(this.#handle);
-      const { renamed } = await forwardOutbox(this.server, this.#handle);
+      const { renamed, conflicts } = await forwardOutbox(this.server, this.#handle);
       for (const { made, id } of renamed) this.#note(`${made} is now ${id}: somebody else used its ID meanwhile.`);
+      if (conflicts > 0) {
+        const changes = conflicts === 1 ? "1 change" : `${conflicts} changes`;
+        this.#note(`${changes} of this machine could not be made: see \`haversack store conflicts\`.`);
+      }
       if (offline) noteOffline(this.#handle, undefined);
       return true;
     } catch (error) {
@@ -207,7 +211,8 @@ class Team {
     }
   }
 
-  #noteOffline(): void {
+  /** Tells it once. */
+  noteOffline(): void {
     if (this.#isNoted) return;
     this.#isNoted = true;
     const { offline, takenAt, backlog } = readSnapshotState(this.#handle);
