@@ -1,4 +1,7 @@
-/** `node bench/audit-child.ts FOLDER`: audits the transcripts in a folder, and prints what it took as JSON. A process of its own, for its memory. */
+/**
+ * `node bench/audit-child.ts FOLDER`: audits the transcripts in a folder, and prints time and memory as JSON. It is a separate process, so that its
+ * memory can be measured.
+ */
 import { auditTranscripts } from "../packages/haversack/src/audit/audit-transcripts.ts";
 import { findTranscripts } from "../packages/haversack/src/audit/find-transcripts.ts";
 import { READERS } from "../packages/haversack/src/audit/readers.ts";

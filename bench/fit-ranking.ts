@@ -1,6 +1,6 @@
 /**
- * Fits what the matcher's constants hold: the weights of the evidence that a prompt asks for a skill (EVIDENCE) and of the confidence
- * (SURE). `npm run bench matching` fits them without each source of prompts in turn.
+ * Fits the matcher's constants: the weights of the evidence that a prompt asks for a skill (EVIDENCE) and of the confidence (SURE). `npm run bench
+ * matching` fits them without each source of prompts in turn.
  */
 import {
   asksForSkill,
@@ -13,7 +13,7 @@ import {
   type SureTerms,
 } from "../packages/haversack/src/skills/matching/score-text.ts";
 
-/** What is fitted to, and how much each kind weighs. Within a kind, a source weighs the square root of its number of prompts. */
+/** The examples for the fit, and the weight of each kind. Within a kind, a source weighs the square root of its number of prompts. */
 export type Kind =
   | "one pool"
   | "own pool"
@@ -25,7 +25,7 @@ export type Kind =
 
 export interface Candidate
   extends Pick<Scored<number>, "skill" | "score" | "named" | "isOrdered" | "sure" | "evidence"> {
-  /** The prompt's case names it as right, as wrong, or does not speak of it. */
+  /** The prompt's case names it as right or as wrong, or does not mention it. */
   label: "right" | "wrong" | "other";
 }
 
@@ -71,10 +71,10 @@ const SURE_KINDS: Partial<Record<Kind, number>> = {
 };
 /** A prompt that must not bring a certain skill counts this many times. */
 const WRONG_FACTOR = 2;
-/** Brings the confidence that makes 13% wrong cards to the default of `skills.recommend_threshold`. */
+/** Shifts the confidence so that 13% wrong cards are reached at the default of `skills.recommend_threshold`. */
 const SURE_SHIFT = 0.48;
 
-/** Logistic regression by Newton's method, with a little shrinking, on the prompts that ask for a skill. */
+/** Logistic regression by Newton's method, with slight regularization, on the prompts that ask for a skill. */
 function fitSure(examples: readonly Example[]): SureTerms {
   const names = Object.keys(SURE) as (keyof SureTerms)[];
   const weightOf = weights(
@@ -190,12 +190,12 @@ function fitEvidence(examples: readonly Example[]): EvidenceTerms {
 }
 
 const STEEPNESS = 0.5;
-/** How much a weight is pulled towards the start. */
+/** How strongly a weight is pulled towards its start value. */
 const PULL = 0.01;
 const STEPS = 250;
 const RATE = 0.02;
 
-/** A group's examples share what it weighs; in a group, a source weighs the square root of its number of examples. */
+/** The examples of a group share its weight. In a group, a source weighs the square root of its number of examples. */
 function weights(
   examples: readonly Example[],
   costOf: (example: Example) => number,

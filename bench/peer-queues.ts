@@ -14,14 +14,14 @@ const CACHE = join(import.meta.dirname, "../node_modules/.cache/bench-peers");
 
 export interface PeerQueue {
   name: string;
-  /** Claims so many jobs for this claimer, and returns how many it got. */
+  /** Claims this many jobs for this claimer, and returns how many it got. */
   claim(claimer: number, size: number): Promise<number>;
   /** Between rounds. */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Each with this many jobs that are ready. A text: why there are none. */
+/** The queues, each with this many ready jobs; or a text that says why there are none. */
 export async function openPeers(
   place: Place,
   { url, claimers, jobs }: { url: string; claimers: number; jobs: number },

@@ -1,6 +1,6 @@
 /**
  * Made-up transcripts in the shape that the clients write: the same records in the same order and of similar size, with prose, code and command
- * output of our own making. Nothing in them was ever said.
+ * output of our own making. No real conversation is in them.
  */
 import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";

@@ -1,5 +1,5 @@
-// The reference page of `haversack/agents`, from the emitted declarations and their doc comments. TypeScript 7 has no programmatic API, so the
-// text is read: declarations begin at the first column, and braces say where they end.
+// The reference page of `haversack/agents`, from the emitted declarations and their doc comments. TypeScript 7 has no programmatic API, so the text
+// is parsed: declarations begin in the first column and end with their last brace.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -44,12 +44,12 @@ function section(file, names) {
   shown.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
   const title = names.find((name) => ["class", "function", "const"].includes(declarations.get(name)?.kind)) ?? names[0];
   const code = shown.map(({ comment, code }) => `${comment}${code}`).join("\n\n");
-  // A comment that an import follows is about the file, any other about what it stands before.
+  // A comment before an import describes the file; any other describes the declaration after it.
   const about = /^\/\*\*[\s\S]*?\*\/\nimport /.test(text) ? describe(text) : "";
   return [`## ${title}`, about, `\`\`\`ts\n${code}\n\`\`\``].filter(Boolean).join("\n\n");
 }
 
-/** A name that the file itself takes from another one. */
+/** A name that the file imports from another one. */
 function reexported(file, text, name) {
   const alias = [...text.matchAll(/^export(?: type)? \{([^}]*)\};$/gm)]
     .flatMap(([, names]) => names.split(","))

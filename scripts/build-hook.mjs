@@ -67,15 +67,18 @@ export async function buildHook(src, dist, shared) {
     await build({ ...cut, entryPoints, logLevel: "silent" }).catch(() => undefined);
   }
   const parts = await build({ ...cut, entryPoints: { ...first, ...later } });
-  const texts = new Map(parts.outputFiles.map(({ path, text }) => [relative(dist, path), text]));
+  const texts = new Map(parts.outputFiles.map(({ path, text }) => [relative(dist, path), withoutBareImports(text)]));
   const entries = new Set(Object.keys({ ...first, ...later }).map((name) => `${name}.js`));
-  // Each module exists once: modules that the first file needs are in it. Long ones that only some chunks need get a file each, with
-  // what needs them.
-  const ofFirst = importsOf("hook-events.js", texts);
-  const isLong = (name) => !entries.has(name) && !ofFirst.includes(name) && texts.get(name).length >= LONG_CHARS;
+  // Each module exists once: in the first file if that needs it, in a chunk if no other one needs it, else in the first file after all.
+  // Long ones that several chunks need get a file each, with what needs them.
+  const users = new Map([...entries].map((entry) => [entry, new Set(importsOf(entry, texts))]));
+  const usersOf = (name) => [...entries].filter((entry) => entry === name || users.get(entry).has(name));
+  const isLong = (name) => usersOf(name).length > 1 && !isOfFirst(name) && texts.get(name).length >= LONG_CHARS;
+  const isOfFirst = (name) => usersOf(name).includes("hook-events.js");
   const long = [...texts.keys()].filter(isLong);
   const homeOf = (name) => {
-    if (entries.has(name)) return name.replace(/js$/, "cjs");
+    const [user, another] = usersOf(name);
+    if (!another) return user.replace(/js$/, "cjs");
     const [found] = [name, ...importsOf(name, texts)].filter(isLong);
     return found ? `hook-more-${long.indexOf(found) + 1}.cjs` : "hook-events.cjs";
   };
@@ -86,6 +89,11 @@ export async function buildHook(src, dist, shared) {
     ...(await joinInto({ texts, entries, homeOf })),
   ]);
   return [whole, parts];
+}
+
+/** Without the imports that only keep the order in which files run: none of our files does anything when it is loaded. */
+function withoutBareImports(text) {
+  return text.replace(/^import "[^"]+";$/gm, "");
 }
 
 function sizeOf(borders) {

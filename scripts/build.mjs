@@ -55,7 +55,7 @@ const programs = await bundleTogether({
     ...Object.fromEntries(Object.entries(LIBRARY).map(([name, file]) => [`library/${name}`, join(src, file)])),
   },
   joined: JOINED,
-  // Whoever writes agents has it; a second copy would not know the models of the first.
+  // People who write agents have it installed; a second copy would not accept the models of the first.
   external: ["ai"],
   outdir: dist,
   plugins: [tokenizerBeside],

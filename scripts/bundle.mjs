@@ -58,7 +58,7 @@ export function joinInto({ texts, entries, homeOf }) {
         ...new Set(
           lent.flatMap(([, names]) => names.map(({ name, from, as }) => `import {${name} as ${as}} from "./${from}";`)),
         ),
-        // A function for each borrower, so that a process collects only what its own files need.
+        // One function for each borrower, so that a process loads only what its own files need.
         `export const lend = {${lent.map(([borrower, names]) => `"${borrower}": () => ({${names.map(({ as }) => as)}})`)}};`,
       ];
       return [home, await toCommonJs(home, contents.join("\n"), { texts, homeOf, borrowed })];
@@ -123,7 +123,7 @@ async function toCommonJs(home, contents, { texts, homeOf, borrowed }) {
       });
       onResolve({ filter: /^lender:/ }, ({ path }) => ({ path: path.slice("lender:".length), namespace: "lender" }));
       onResolve({ filter: /\.cjs$/ }, ({ path }) => ({ path: fileFrom(path.replace(/^\.\//, "")), external: true }));
-      // The first step has bundled all packages but those that the user brings.
+      // The first step has bundled all packages except those that the user installs.
       onResolve({ filter: /^[^./]/ }, ({ path }) => ({ path, external: true }));
       onLoad({ filter: /./, namespace: "text" }, ({ path }) => ({ contents: texts.get(path) }));
       onLoad({ filter: /./, namespace: "borrowed" }, ({ path }) => {
@@ -148,6 +148,8 @@ async function toCommonJs(home, contents, { texts, homeOf, borrowed }) {
     format: "cjs",
     target: "node22",
     minify: true,
+    // Node prints the line of an error that nobody catches.
+    lineLimit: 160,
     // import() would start the ESM loader. Commands are still loaded only when they are called.
     supported: { "dynamic-import": false },
     define: { "import.meta.filename": "__filename" },

@@ -17,7 +17,6 @@ const HOOK_FILES = [
   "hook.cjs",
   "hook-events.cjs",
   "hook-more-1.cjs",
-  "hook-more-2.cjs",
   "hook-prompt.cjs",
   "hook-stand-in.cjs",
   "hook-tool.cjs",

@@ -26,7 +26,7 @@ export const LAYERS = [
   [
     "runs",
     "headless sessions: start, follow, stop, verify, fix, chain",
-    // The rules of batches and verdicts are asked here too; the store comes in by its interface.
+    // The rules of batches and verdicts are used here too; the store is used through its interface.
     ["base", "work", "type:store", "engine", "clients"],
   ],
   ["mcp", "the MCP server", ["base", "tokens", "engine"]],

@@ -1,6 +1,6 @@
-// Makes the operations of the PostgreSQL work store from those of the SQLite one, so that both follow the same rules. SQLite answers
-// at once and PostgreSQL later: this adds `async` and `await` and nothing else. What differs in SQL is translated when a statement is
-// prepared (store/postgres/dialect.ts). `--check` only says whether the files are up to date.
+// Makes the operations of the PostgreSQL work store from those of the SQLite one, so that both follow the same rules. SQLite answers synchronously
+// and PostgreSQL does not: this adds `async` and `await` and nothing else. Differences in SQL are translated when a statement is prepared
+// (store/postgres/dialect.ts). `--check` only says whether the files are up to date.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -39,7 +39,7 @@ const CALLBACKS = new Set(["has", "taskId", "subjectId", "taskOf", "add", "read"
 /** Called with a database but without reading it. */
 const PURE = new Set(["statement"]);
 
-/** Local state stays in SQLite, and so do the stand-ins of a locked store. */
+/** Local state stays in SQLite, and so do the temporary tables for a locked store. */
 const REPLACED = [
   [
     "  // While the store is locked, only copies of some tables can be written. The tasks are regained when the spool is read.\n  if (lapsed.length > 0 && isStandIn(db)) return [];\n",
@@ -283,7 +283,7 @@ for (let isChanged = true; isChanged; ) {
   }
 }
 
-/** Leaves out what nobody needs, and `export` where only the file itself does. */
+/** Removes unused declarations, and `export` where only the file itself uses the declaration. */
 function shake(file) {
   const text = sources.get(file);
   const { body } = trees.get(file);

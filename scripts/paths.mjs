@@ -48,7 +48,7 @@ const PATHS = {
   },
 };
 
-/** Features that were added since the code was counted first. A path that BASE has already is no new part: the script refuses it. */
+/** Features that were added since the code was counted first. The script refuses a path that exists in BASE, because it is not new. */
 const NEW_PARTS = {
   "agents in TypeScript": ["agents/"],
   audit: ["audit/", "cli/commands/audit.ts", "cli/commands/replay.ts", "cli/print-audit.ts", "*/transcript-parts.ts"],
@@ -83,7 +83,7 @@ function report(args) {
   for (const [path, { limit = Number.POSITIVE_INFINITY, hopsLimit = Number.POSITIVE_INFINITY, from }] of Object.entries(
     PATHS,
   )) {
-    // A process for each path: what one path has loaded or cached must not shorten the next.
+    // Each path runs in its own process, so that what one has loaded or cached does not shorten the next.
     const text = execFileSync(process.execPath, ["--no-warnings", fileURLToPath(import.meta.url), "--play", path]);
     const run = JSON.parse(text);
     const far = distances(from, imports);

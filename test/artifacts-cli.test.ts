@@ -257,7 +257,7 @@ describe("review", () => {
     expect(project.haversack(["review", "record", "design-reviewer", "--feature", FOLDER])).toMatchObject({ code: 2 });
     const unknown = project.haversack(["review", "decide", "design-reviewer", "R7", "x", "--feature", FOLDER]);
     expect(unknown).toMatchObject({ code: 1 });
-    expect(unknown.err).toContain("there is no issue R7\nhaversack: hint: did you mean R1?");
+    expect(unknown.err).toContain('there is no issue "R7"\nhaversack: hint: did you mean R1?');
   });
 
   it("looking makes no folder", () => {

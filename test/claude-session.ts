@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Scratch } from "./bins.ts";
 
-/** As `init` wires a client whose hooks can ask the running server. */
+/** Wired as `init` does it for a client whose hooks can ask the running server. */
 export function wireServer(project: Scratch): void {
   const folder = join(project.home, "bin");
   mkdirSync(folder);
@@ -23,7 +23,7 @@ export interface Call {
   /** What the model sees. */
   shown?: string;
   isError?: boolean;
-  /** The answer that the call is part of. Default: one of its own. */
+  /** The answer that the call belongs to. Default: a separate one. */
   answer?: string;
   at?: Date;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DIST, type Scratch, scratchProject } from "./bins.ts";
 
-/** Runs the command once the reader has gone for certain. */
+/** Runs the command when the reader has certainly gone. */
 function runUnread({ root, home }: Scratch, words: string[]): { code: number; err: string } {
   const script = `trap "" PIPE; { while echo x; do :; done 2>/dev/null; "$@"; echo "code $?" >&2; } | true`;
   const { stderr } = spawnSync("sh", ["-c", script, "sh", process.execPath, join(DIST, "haversack.cjs"), ...words], {
@@ -23,7 +23,7 @@ it("finishes every task although nobody reads the output", () => {
   expect(runUnread(project, ["done", ...ids])).toEqual({ code: 0, err: "" });
   for (const id of ids)
     expect(project.haversack(["task", "show", id, "--json"]).json()).toMatchObject({ status: "done" });
-  // What went wrong still counts.
+  // Errors still set the exit code.
   expect(runUnread(project, ["done", ids[0]!, "T0000"]).code).toBe(1);
 });
 

@@ -295,6 +295,16 @@ describe("wrong usage", () => {
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(/^haversack: error: .*--no-such-option.*\nhaversack: hint: usage: haversack .*\n$/);
   });
+
+  it.each(NAMES)("%s: each option refuses a missing value, or one that it does not take", async (name) => {
+    const { spec } = await findCommand(name)!.entry.load(name);
+    for (const [option, { type }] of Object.entries(spec.options ?? {})) {
+      const word = type === "boolean" ? `--${option}=1` : `--${option}`;
+      const { code, err, out } = await run(project, [...name.split(" "), word]);
+      expect({ word, code, out }).toEqual({ word, code: 2, out: "" });
+      expect(err).toMatch(/^haversack: error: .*\nhaversack: hint: usage: haversack .*\n$/);
+    }
+  });
 });
 
 describe("refusals", () => {
@@ -357,22 +367,57 @@ describe("refusals", () => {
     expect(out).toBe("");
     expect(code).toBeGreaterThan(0);
     expect(code).toBeLessThan(3);
-    expect(err.match(/^haversack: (?!warning)\w+: /gm)).toEqual(["haversack: error: ", "haversack: hint: "]);
+    expect(err).toMatch(
+      /^(?:haversack: warning: .*\n)*haversack: error: .*\nhaversack: hint: .*\n(?:\nUsage: haversack task COMMAND.*)?$/s,
+    );
+  });
+});
+
+describe("without a command", () => {
+  it("--json prints the status, and of help a list of commands", async () => {
+    const json = async (...words: string[]) => (await run(project, [...words, "--json"])).json();
+    expect(await json()).toEqual(await json("status"));
+    expect(await json("help")).toHaveLength(COMMANDS.flatMap(namesOf).length);
+    const epic = (verb: string, summary: string) => ({ name: `epic ${verb}`, summary, group: "Work" });
+    expect(await json("help", "epic")).toContainEqual(epic("list", "List epics or stories, or show some"));
+    expect(await json("help", "epic")).toHaveLength(4);
+  });
+
+  it("a topic that help does not have is refused", async () => {
+    for (const topic of ["none", "--none", "task none"]) {
+      const { code, err } = await run(project, ["help", ...topic.split(" ")]);
+      expect([topic, code]).toEqual([topic, 2]);
+      expect(err).toMatch(/^haversack: error: unknown (?:command|option) ".*"\nhaversack: hint: .*\n$/);
+    }
   });
 });
 
 describe("at a terminal", () => {
-  it.each(NAMES)("%s keeps its help within 60 columns", async (name) => {
-    const { out } = await run(project, [...name.split(" "), "--help"], { isTerminal: true, width: 60 });
-    // Neither an example nor a word longer than the line can be broken.
-    const long = out.split("\n").filter((line) => line.length > 60 && / {3,}\S+ \S/.test(line));
-    expect(long).toEqual([]);
+  it.each(NAMES)("%s keeps its help within 40 and 60 columns", async (name) => {
+    for (const width of [40, 60]) {
+      const { out } = await run(project, [...name.split(" "), "--help"], { isTerminal: true, width });
+      // A word longer than the line cannot be broken.
+      const long = out.split("\n").filter((line) => line.length > width && / {2,}\S+ \S/.test(line));
+      expect(long).toEqual([]);
+    }
+  });
+
+  it("tables leave out their dim columns before they cut the title to a few letters", async () => {
+    const { id } = (await run(project, ["task", "create", "Measure how long uploads take", "--json"])).json();
+    const row = async (width: number) => {
+      const { out } = await run(project, ["task", "list"], { isTerminal: true, width });
+      return out.split("\n").find((line) => line.startsWith(id));
+    };
+    expect(await row(40)).toMatch(/^T\d+ +todo +P2 +Measure how long/);
+    expect(await row(80)).toContain("feature");
   });
 
   it("lists, errors and status stay within the width", async () => {
     const title =
       "Write down what the measuring of the uploads has shown, with all of its numbers and all of its causes";
     const { id } = (await run(project, ["task", "create", title, "--description", title, "--json"])).json();
+    await run(project, ["handoff", "set", id, "--status", "FAIL", "--summary", title]);
+    await run(project, ["agent", "message", "@june", title]);
     for (const words of [
       ["status"],
       ["task", "list"],
@@ -380,6 +425,8 @@ describe("at a terminal", () => {
       ["skill", "list"],
       ["config", "list"],
       ["doctor"],
+      ["handoff", "show", id],
+      ["agent", "inbox", "june"],
     ]) {
       const { out } = await run(project, words, { isTerminal: true, width: 72 });
       const long = out

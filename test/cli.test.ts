@@ -111,7 +111,8 @@ describe("the shell of the CLI", () => {
       input: `fpath=(${root}/fpath); autoload -Uz _haversack
 _describe() { print "described $1" }; _arguments() { print -l -- "$@" }
 words=(haversack ''); CURRENT=2; _haversack
-words=(haversack task list --status ''); CURRENT=5; _haversack`,
+words=(haversack task list --status ''); CURRENT=5; _haversack
+haversack() { print "T1111\tFirst: a\nT2222\tSecond" }; _describe() { print -rl -- "\${(P@)4}" }; _haversack_names -J - tasks`,
       encoding: "utf8",
     });
     // A machine without the shell: cli.test.ts still checks the script's text above.
@@ -119,17 +120,19 @@ words=(haversack task list --status ''); CURRENT=5; _haversack`,
     else {
       expect(zsh.stdout).toContain("described command");
       expect(zsh.stdout).toMatch(/^--status\[.*:value:\(todo in_progress review done blocked archived\)$/m);
+      expect(zsh.stdout).toMatch(/^T1111:First\\: a\nT2222:Second$/m);
     }
     const script = haversack(["completion", "fish"]).out;
     const file = write("fish/haversack.fish", script);
     expect(script).toContain("complete -c haversack -n '__fish_seen_subcommand_from import' -F");
     write("plan.md", "# Plan\n");
-    const asked = `cd ${root}; source ${file}; complete -C"haversack import "; complete -C"haversack task list --status re"`;
+    const asked = `cd ${root}; source ${file}; complete -C"haversack import "; complete -C"haversack task list --status re"
+function haversack; echo {$argv[3]}T1111; end; complete -C"haversack task show "; complete -C"haversack next --epic "`;
     const fish = spawnSync("fish", ["--no-config", "-c", asked], { encoding: "utf8" });
     if (fish.error) expect((fish.error as NodeJS.ErrnoException).code).toBe("ENOENT");
     else
       expect(fish.stdout.split("\n").map((line) => line.split("\t")[0])).toEqual(
-        expect.arrayContaining(["plan.md", "review"]),
+        expect.arrayContaining(["plan.md", "review", "tasksT1111", "epicsT1111"]),
       );
   });
 
@@ -147,6 +150,35 @@ words=(haversack task list --status ''); CURRENT=5; _haversack`,
     expect(complete("haversack", "task", "list", "--epic", "E1", "--fields", "st")).toEqual(["standard"]);
     expect(complete("haversack", "completion", "f")).toEqual(["fish"]);
     expect(complete("haversack", "help", "ta")).toEqual(["task"]);
+  });
+
+  it("completes IDs and names of the project in bash", () => {
+    const project = scratchProject();
+    const idOf = (...words: string[]) => JSON.parse(project.haversack([...words, "--json"]).out).id as string;
+    const task = idOf("task", "create", "First: the pump");
+    const epic = idOf("epic", "create", "Pumps");
+    project.haversack(["agent", "add", "june", "--role", "implementer"]);
+    project.write(".claude/skills/knots/SKILL.md", "---\nname: knots\ndescription: Ties knots.\n---\n");
+    expect(project.haversack(["completion", "--list", "tasks"]).out).toBe(`${task}\tFirst: the pump\n`);
+    const lists = ["tasks", "epics", "stories", "agents", "runs", "skills", "sessions"];
+    const stubs = lists.map(
+      (kind) => `${kind}) printf '%s' '${project.haversack(["completion", "--list", kind]).out}' ;;`,
+    );
+    const { out } = project.haversack(["completion", "bash"]);
+    const complete = (line: string) => {
+      const words = line.split(" ");
+      const typed = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}`;
+      const stub = `haversack() { case "$3" in ${stubs.join("\n")} esac; }`;
+      const script = `${out}\n${stub}\n${typed}; _haversack; echo "\${COMPREPLY[*]}"`;
+      return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
+    };
+    expect(complete("haversack task show T")).toBe(task);
+    expect(complete("haversack claim ")).toBe(task);
+    expect(complete("haversack next --epic ")).toBe(epic);
+    expect(complete("haversack agent show ")).toBe("june");
+    expect(complete("haversack skill show kn")).toBe("knots");
+    // No run exists, and files are not offered instead.
+    expect(complete("haversack runs show ")).toBe("");
   });
 });
 

@@ -76,7 +76,7 @@ describe("the lives of an event on the page of the architecture", () => {
         execFileSync(process.execPath, ["--no-warnings", script, "--play", path], { encoding: "utf8" }),
       );
       const named = [...new Set([...before, ...filesOf(heading)])];
-      // Claude Code's adapter is one in four: what it asks of its own helpers is not part of the general life.
+      // Claude Code's adapter is one of four, so its own helpers are not part of the general description.
       const isOfPage = (file: string) => !file.startsWith("base/") && file !== "clients/claude-code/transcripts.ts";
       expect(named.toSorted()).toEqual(ran.filter(isOfPage).toSorted());
     },
@@ -93,7 +93,7 @@ describe("commands", () => {
     const [first = ""] = names;
     for (const word of [short, isDefault && first.split(" ")[0]]) if (word) typed.set(word, { name: first, entry });
   }
-  // The changelog and decisions keep the names of their time; generated pages come from the commands themselves.
+  // The changelog and the decisions keep the names that were valid then. Generated pages come from the commands themselves.
   const pages = PAGES.filter((page) => !/CHANGELOG|decisions\/|reference\/cli/.test(page));
   it.each(pages)("%s names commands and options that exist", async (page) => {
     const problems: string[] = [];

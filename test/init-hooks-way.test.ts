@@ -150,7 +150,7 @@ describe("a server that was removed from the client", () => {
     expect(repo.read(LOCAL)).toBe(warm);
     expect(repo.run("doctor").out).toContain('no server "haversack"');
 
-    expect(told()).toContain("from now on each event starts a process");
+    expect(told()).toContain("each event starts a process");
     expect(asked(repo)).toEqual([]);
     expect(Object.keys(JSON.parse(repo.read(LOCAL)).hooks)).toEqual(events);
     expect(told()).toBe("");

@@ -264,7 +264,7 @@ describe("list, search, show, check, index, new", () => {
     expect(out.indexOf("How to base-text.")).toBeLessThan(out.indexOf("How to pdf-forms."));
     const unknown = await run(project, ["skill", "show", "pdf-from"]);
     expect({ code: unknown.code, out: unknown.out }).toEqual({ code: 1, out: "" });
-    expect(unknown.err).toContain("Skill 'pdf-from' not found. Did you mean 'pdf-forms'?");
+    expect(unknown.err).toContain('there is no skill "pdf-from"\nhaversack: hint: did you mean pdf-forms?');
     expect((await run(project, ["skill", "show", "pdf-from", "--json"])).json()).toMatchObject({
       kind: "unknown",
       nearest: ["pdf-forms"],

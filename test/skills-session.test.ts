@@ -127,7 +127,7 @@ describe("a session", () => {
     expect(out).not.toMatch(/hunter2secret|ghp_abc/);
     expect(readFileSync(join(project.root, ".haversack/haversack.db"), "latin1")).not.toContain("hunter2secret");
     expect((await run(project, ["why", "--session", "nobody"])).err).toContain(
-      "haversack: error: no session nobody was seen here\n",
+      'haversack: error: no session "nobody" was seen here\n',
     );
   });
 });

@@ -210,7 +210,7 @@ describe("which session", () => {
     expect(haversack(["why", "--session", "nobody"])).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringMatching(/^haversack: error: no session nobody was seen here\n/),
+      err: expect.stringMatching(/^haversack: error: no session "nobody" was seen here\n/),
     });
   });
 });

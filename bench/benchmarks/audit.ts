@@ -35,7 +35,7 @@ export const audit: Benchmark = {
       growths.push(large.maxRssMb - small.maxRssMb);
       rows.push([client, ...figuresOf(large), small.maxRssMb.toFixed(0), large.maxRssMb.toFixed(0)]);
     }
-    // Ten gigabytes take minutes and room on the disk, so they are asked for.
+    // Ten gigabytes take minutes and disk space, so they need a variable.
     const gigabytes = Number(process.env["HAVERSACK_AUDIT_GB"] ?? 0);
     const huge = gigabytes > 0 ? measure([...CLIENTS], gigabytes * 1e9) : undefined;
     if (huge) rows.push(["all four together", ...figuresOf(huge), "", huge.maxRssMb.toFixed(0)]);

@@ -1,8 +1,7 @@
 /**
- * Three simulated workloads of 200 tasks, worked on in fixed batches of six and in adaptive ones (2 to 4, by success), with the rules of the
- * runner: a session is asked to end at 70% of its window, what is unfinished goes on in the next one from its WIP, and one task in ten fails.
- * A task's share of the window is log-normal, its 95th percentile three times the median. Against the targets: 8 tasks per session and 95% of
- * batches completed.
+ * Three simulated workloads of 200 tasks, worked on in fixed batches of six and in adaptive ones (2 to 4, by success), with the rules of the runner:
+ * a session is asked to end at 70% of its window, unfinished work continues in the next one from its WIP, and one task in ten fails. A task's share
+ * of the window is log-normal, its 95th percentile three times the median. Against the targets: 8 tasks per session and 95% of batches completed.
  */
 import { batchOutcome, hasRoom } from "../../packages/haversack/src/runs/brakes.ts";
 import { sizeAfter } from "../../packages/haversack/src/work/batch.ts";
@@ -11,7 +10,7 @@ import type { Benchmark } from "../harness.ts";
 const TASKS = 200;
 const ROUNDS = 200;
 const LIMIT = 0.7;
-/** What a session begins with: the client's own prompt, and the packets. */
+/** The share of the window that a session begins with: the client's own prompt, and the packets. */
 const START = 0.05;
 const FAILURE = 0.1;
 /** An unfinished task is read in again from its WIP. */
@@ -19,7 +18,7 @@ const AGAIN = 0.15;
 /** ln 3 / 1.645: the 95th percentile is three times the median. */
 const SIGMA = Math.log(3) / 1.645;
 
-/** one: a session ends with its batch. many: it gets a further one while that fits in, by what its tasks have taken so far. */
+/** one: a session ends with its batch. many: it gets another batch while there is room, judged by what its tasks have used so far. */
 type Sessions = "one" | "many";
 
 export const batches: Benchmark = {
@@ -102,7 +101,7 @@ function simulate(median: number, way: "fixed 6" | "adaptive", sessions: Session
         const room = LIMIT - fill;
         if (room <= 0) open.push(task);
         else if (need > room) {
-          // Cut off in the middle: what was done is in its WIP.
+          // Cut off in the middle: finished work is in the WIP.
           open.push({ left: Math.max(0.01, task.left - room), isAgain: true });
           fill = LIMIT;
         } else {

@@ -1,4 +1,4 @@
-/** A thread that updates one task through many connections, at a steady rate. Tells the time of each update. */
+/** A thread that updates one task through many connections, at a steady rate. Reports the time of each update. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";

@@ -1,4 +1,4 @@
-/** The web board at 10,000 tasks: its requests, its first paint, how soon a page shows what others write, and the size of its script. */
+/** The web board at 10,000 tasks: its requests, its first paint, the time until a page shows what others write, and the size of its script. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const SKILLS = 300;
 const WRITERS = 20;
 const UPDATES_PER_SECOND = 200;
 const SECONDS = 10;
-/** As the page waits between two requests for the same data. */
+/** The pause of the page between two requests for the same data. */
 const PAUSE_MS = 250;
 
 export const board: Benchmark = {
@@ -111,7 +111,7 @@ const SECOND = { limit: 1000, side: "at-most", unit: " ms" } as const;
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const LOADS = 10;
 
-/** The page itself, in Chromium. Undefined: there is none. */
+/** The page itself, in Chromium. Undefined: Chromium is not installed. */
 async function inBrowser({ url, file, taskId }: { url: string; file: string; taskId: string }) {
   if (!existsSync(CHROMIUM)) return undefined;
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
@@ -144,7 +144,7 @@ async function inBrowser({ url, file, taskId }: { url: string; file: string; tas
     await written;
     await until(page, `globalThis.shown.at(-1)?.number === ${UPDATES - 1}`);
     const shown = await page.evaluate<{ number: number; at: number }[]>("globalThis.shown");
-    // An update is shown by the first state that is as new.
+    // An update is shown when the page first has a state that is at least as new.
     const delays = writtenAt.map((at, number) => {
       const first = shown.find((state) => state.number >= number && state.at >= writtenAt[0]!);
       return Math.max(0, (first?.at ?? Number.POSITIVE_INFINITY) - at);
@@ -182,7 +182,7 @@ interface Followed {
   taskId: string;
 }
 
-/** Others write, and this asks like the page: at a change, one request at a time, with a pause. */
+/** While others write, this sends requests like the page: after a change, one at a time, with a pause. */
 async function follow({ origin, authorization, file, taskId }: Followed): Promise<number[]> {
   const stop = new AbortController();
   const delays: number[] = [];

@@ -1,7 +1,7 @@
 /**
- * What is known besides the prompt's words, measured on the public cases (HAVERSACK_CORPUS). The cases have no projects, so they are
- * made up. context: the project has the language of the right skill, or it has another one. learning: half of a source's prompts are past
- * sessions in which the right skill was used and the others were ignored; the other half is measured.
+ * The effect of facts other than the prompt's words, measured on the public cases (HAVERSACK_CORPUS). The cases have no projects, so projects are
+ * made up. context: the project has the language of the right skill, or it has another one. learning: half of a source's prompts are past sessions in
+ * which the right skill was used and the others were ignored; the other half is measured.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -126,7 +126,7 @@ export const context: Benchmark = {
   },
 };
 
-/** `index` as if it belonged to this project, in which skills were used like this. */
+/** `index` as if it belonged to this project, with this use of its skills. */
 function withProject(
   index: PoolIndex,
   project: ReturnType<NonNullable<PoolIndex["projectContext"]>>,

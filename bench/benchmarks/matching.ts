@@ -1,6 +1,6 @@
 /**
- * How well prompts find skills, and what of them reaches the model: public cases (HAVERSACK_CORPUS), our own small pools with
- * short prompts, and ordinary prompts that must bring nothing. Nothing here is used to choose a constant of the matcher.
+ * How well prompts find skills, and what the model sees: public cases (HAVERSACK_CORPUS), our own small pools with short prompts, and ordinary
+ * prompts that must get no skill. No constant of the matcher is chosen here.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -198,7 +198,7 @@ function poolOf(folder: string): Pool {
   return pool;
 }
 
-/** What the fit needs to know of a prompt in a pool or a part of it. Skills hidden by their author are left out. */
+/** The data for the fit: one prompt with a pool, or with a part of it. Skills hidden by their author are left out. */
 function exampleIn(
   pool: Pool,
   one: EvalCase,
@@ -219,7 +219,7 @@ function exampleIn(
   };
 }
 
-/** All that the weights are fitted to, except the prompts in one pool each. */
+/** Everything that the weights are fitted to, except the prompts that belong to a single pool. */
 function otherExamples(
   sets: readonly ReturnType<typeof measureSet>[],
   drawn: readonly ReturnType<typeof inRandomPools>[],
@@ -250,7 +250,7 @@ function otherExamples(
   ];
 }
 
-/** The case as it would be ranked with other weights. What rules add stays. */
+/** The case as other weights would rank it. The effect of rules stays. */
 function rankAgain(one: Rankable, folder: string, example: Example, weights: Weights): Rankable {
   if (one.isExplicit) return one;
   const shipped = confidences(example, SHIPPED);
@@ -341,7 +341,7 @@ function smallPools() {
       ...older.flatMap(({ name, rates }) => [
         atLeast(`${name}: in front`, rates.in_front, 92),
         atMost(`${name}: anything shown where nothing fits`, rates.any_shown_rate, 8),
-        // Some of their prompts ("debug") two people would judge differently.
+        // People would judge some of these prompts ("debug") differently.
         atMost(`${name}: a card where nothing fits`, rates.any_card_rate, name.startsWith("short") ? 5 : 1),
       ]),
     ],

@@ -11,7 +11,7 @@ import type { Benchmark } from "../harness.ts";
 const WORK_SECONDS = 20;
 const STREAM_MB = 50;
 const SESSIONS = 10;
-/** Of the kernel: /proc counts in these. */
+/** The kernel's clock ticks per second, the unit of /proc. */
 const TICKS_PER_SECOND = 100;
 
 export const runs: Benchmark = {
@@ -132,7 +132,7 @@ function largeStream() {
       try {
         most = Math.max(most, megabytes(running.child.pid ?? 0));
       } catch {
-        // It has ended in this moment.
+        // It has just ended.
       }
     }, 50);
     let overAt = 0;

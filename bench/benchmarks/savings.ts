@@ -138,7 +138,7 @@ async function claudeSession(
   }
 }
 
-/** What a request shares with the beginning of the one before comes from the cache. */
+/** The part that a request has in common with the beginning of the previous one comes from the cache. */
 function costOf(requests: readonly string[], count: TokenCounter): Cost {
   const cost: Cost = { full: 0, cached: 0 };
   requests.forEach((text, at) => {

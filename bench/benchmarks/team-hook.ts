@@ -1,6 +1,6 @@
 /**
- * Hooks of a project that a team shares against those of one that shares nothing, in pairs: the same events on the same work. What hooks
- * write about shared work goes into the outbox; no server runs, because hooks ask none.
+ * Hooks of a project that a team shares against those of one that shares nothing, in pairs: the same events on the same work. What hooks write about
+ * shared work goes into the outbox. No server runs, because hooks never contact one.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

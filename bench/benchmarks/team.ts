@@ -1,7 +1,7 @@
 /**
- * A queue for several machines, on a PostgreSQL server of the benchmark's own: 16 claimers against a bare claim with SKIP LOCKED on the
- * same tables (and on the two that no queue can do without), and against graphile-worker and pg-boss, one by one and in tens; and the next
- * batch at 100,000 tasks.
+ * A queue for several machines, on the benchmark's own PostgreSQL server. 16 claimers are compared with a bare claim with SKIP LOCKED on the same
+ * tables (and on the two tables that every queue needs), and with graphile-worker and pg-boss, one by one and in tens. Also measures the next batch
+ * at 100,000 tasks.
  */
 import { type Connection, connect } from "../../packages/haversack/src/store/postgres/connection.ts";
 import { type Place, readPlace } from "../../packages/haversack/src/store/postgres/place.ts";
@@ -16,7 +16,7 @@ const ROUNDS = 5;
 const TASKS = 100_000;
 /** Fewer than our tasks: with as many, a round of pg-boss took minutes. */
 const PEER_JOBS = 10_000;
-/** And a part of the claims, for the same reason. */
+/** Only a part of the claims, for the same reason. */
 const PEER_SHARE = 4;
 const LEASE_MS = 3_600_000;
 /** Claims in one round: of one task each, and of ten. */
@@ -32,7 +32,7 @@ export const team: Benchmark = {
   async run() {
     const why = whyNoServer();
     if (why !== undefined) return { table: { columns: [], rows: [] }, notes: [`not run: ${why}`] };
-    // As it is used: every commit reaches the disk.
+    // As in real use: every commit reaches the disk.
     const host = await startServer({ settings: ["fsync=on", "full_page_writes=on", "shared_buffers=256MB"] });
     const place = readPlace(host.url);
     const server = new Server(place, { connections: CLAIMERS });
@@ -59,7 +59,7 @@ export const team: Benchmark = {
             note(name, await bareClaims(place, sqlOf(size), size, count), round);
             await reset(db);
           }
-          // The first claim of all goes the general way; the rest is what is measured.
+          // The very first claim takes the general path; the others are measured.
           await store.claim({ leaseMs: LEASE_MS }, by("first"));
           note("ours", await ourClaims(store, size, count), round);
           for (const peer of peers) {
@@ -172,7 +172,7 @@ const picked = (size: number) => `WITH picked AS (
   )`;
 const held = "INSERT INTO claims SELECT task, $1, NULL, '', $2, $2, $3 FROM picked";
 
-/** One statement each. The first leaves all rows that a claim has to leave; the second only marks the task as taken and says by whom. */
+/** One statement each. The first writes all rows that a claim has to write; the second only marks the task as taken, and by whom. */
 const BARE: Readonly<Record<string, (size: number) => string>> = {
   [SAME_TABLES]: (size) => `${picked(size)}, claim AS (${held}), holder AS (
     INSERT INTO last_holders (task, agent, claimed_at, last_seen_at) SELECT task, $1, $2, $2 FROM picked

@@ -1,7 +1,7 @@
 /**
- * A model that follows a script, behind an OpenAI-compatible endpoint on 127.0.0.1: the example runs without an account, always the same way,
- * and what the agents send can be counted. It decides by what the request holds, as a real model would: it loads a skill only if the
- * conversation does not have it, and recalls a part only if it was shown a preview.
+ * A model that follows a script, behind an OpenAI-compatible endpoint on 127.0.0.1: the example runs without an account, always in the same way, and
+ * the requests of the agents can be counted. Like a real model it decides by the content of the request: it loads a skill only if the conversation
+ * does not contain it, and recalls a part only if it has seen a preview.
  */
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -35,7 +35,7 @@ interface Step {
 }
 
 interface Script {
-  /** In the newest message of the user. */
+  /** Text in the user's newest message. */
   task: RegExp;
   steps: Step[];
   answer: string;

@@ -1,6 +1,6 @@
 /**
- * A team of four agents works on a tender: `npm run example:tender`. Prints which skills were loaded, when, why and what that saved against the
- * same agents with all skills in their instructions. See README.md for how to run it with a real model.
+ * A team of four agents works on a tender: `npm run example:tender`. Prints which skills were loaded, when and why, and what that saved compared with
+ * the same agents with all skills in their instructions. See README.md for how to run it with a real model.
  */
 import { join } from "node:path";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -11,7 +11,7 @@ import { startModelServer } from "./model-server.ts";
 const HERE = import.meta.dirname;
 const { TENDER_PROVIDER, TENDER_MODEL, TENDER_BASE_URL, TENDER_API_KEY, TENDER_COMPARE } = process.env;
 
-/** Tasks with the same conversation follow one another in it. */
+/** Tasks with the same conversation are done in it one after the other. */
 const TASKS = [
   { agent: "technical-analyst", conversation: "analysis", task: "Analyze Danish tender document documents/tender.md." },
   {
@@ -141,7 +141,7 @@ async function chooseModel(): Promise<{ model: LanguageModel; sent?: () => numbe
 }
 
 const { model, sent, close } = await chooseModel();
-// With a real model the comparison costs money, so it is asked for.
+// With a real model the comparison costs money, so it needs an option.
 const isCompared = sent !== undefined || TENDER_COMPARE === "1";
 try {
   const before = isCompared ? await runTeam("static", model, sent) : undefined;

@@ -29,7 +29,7 @@ describe("who may ask", () => {
   it("every request for data needs the token, in a header", async () => {
     const board = await startBoard();
     const token = board.authorization.slice("Bearer ".length);
-    // The page is the same for everybody and holds nothing of the project.
+    // The page is the same for everybody and contains nothing from the project.
     const page = await fetch(board.origin);
     expect(page.status).toBe(200);
     expect(await page.text()).not.toContain(board.project.root);
@@ -79,7 +79,7 @@ describe("what it does", () => {
     expect(board.project.haversack(["task", "show", id, "--fields", "full", "--json"]).json().claim.agent).toBe(
       "robin",
     );
-    // Somebody else holds it now.
+    // Another agent holds the task now.
     board.project.haversack(["task", "claim", id, "--steal", "it is mine"], { env: { HAVERSACK_AGENT: "june" } });
     const refused = (await (await board.post(`/api/tasks/${id}/status`, { status: "in_progress" })).json()) as object;
     expect(refused).toMatchObject({ refused: expect.stringContaining("june") });
@@ -226,7 +226,7 @@ describe("what may go wrong", () => {
     const gone = await board.get("/api/board");
     expect(gone.status).toBe(503);
     expect(await gone.json()).toMatchObject({ error: expect.stringContaining("is gone"), hint: expect.any(String) });
-    // Nothing begins anew in its place, or it could not come back.
+    // No new store may be created in its place, or the old one could not come back.
     expect((await board.post("/api/tasks", { title: "Lost" })).status).toBe(503);
     expect(existsSync(state)).toBe(false);
     renameSync(away, state);

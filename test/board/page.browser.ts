@@ -1,4 +1,4 @@
-/** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, who is refused. */
+/** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, refused requests. */
 import { once } from "node:events";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ import { type RunningBoard, startBoard } from "./start-board.ts";
 import { dragByFinger, swipe } from "./touch.ts";
 
 const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-/** Where pictures of the page go, if somebody wants to look at them. */
+/** The folder for screenshots, if it is set. */
 const PICTURES = process.env["BOARD_PICTURES"];
 const FLAGS = [
   "--no-sandbox",
@@ -36,7 +36,7 @@ async function open(board: RunningBoard, options: Parameters<Browser["newPage"]>
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
-  // The page's own policy must not stop anything of it.
+  // The page's own policy must not block any part of it.
   page.on("console", (message) => {
     if (message.type() === "error" && message.text().includes("Content Security Policy")) problems.push(message.text());
   });
@@ -129,7 +129,7 @@ describe("work", () => {
         .json()
         .map(({ status }: { status: string }) => status);
     await expect.poll(statusOf).toEqual(["review"]);
-    // What others write does not take the focus away, nor the place of the card.
+    // Changes by others move neither the focus nor the card.
     board.project.haversack(["task", "create", "Another one", "--priority", "P0"]);
     await column(page, "todo").locator(".card", { hasText: "Another one" }).waitFor();
     expect(await inReview.count()).toBe(1);
@@ -144,7 +144,7 @@ describe("work", () => {
     await page.locator(".column.over[data-status=review]").waitFor();
     await page.keyboard.press("Escape");
     await page.mouse.up();
-    // Let go over its own column: it stays, and is not taken for pressed.
+    // Dropped on its own column: it stays there, and this does not count as a click.
     await card.hover();
     await page.mouse.down();
     await column(page, "review").hover();

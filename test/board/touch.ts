@@ -1,4 +1,4 @@
-/** A finger on the page, as Chromium's touch emulation has it. */
+/** A finger on the page, with Chromium's touch emulation. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright-core";
 
@@ -7,7 +7,7 @@ interface Point {
   y: number;
 }
 
-/** Rests on one point until the card comes along, moves to another, and lets go. */
+/** Rests on one point until the card lifts, moves to another point, and lets go. */
 export function dragByFinger(page: Page, from: Point, to: () => Promise<Point>): Promise<void> {
   return finger(page, from, async () => {
     await page.locator(".ghost").waitFor();

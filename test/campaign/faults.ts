@@ -54,7 +54,7 @@ export async function kills(_: Random, count: number): Promise<Tally> {
 const CLAIMERS = 16;
 const TASKS = 150;
 
-/** Processes that are let loose at one moment and claim until nothing is left. */
+/** Processes that start claiming at the same moment, until no task is left. */
 export async function claims(_: Random, rounds: number): Promise<Tally> {
   const tally = newTally();
   const worker = bundleWorker("work-worker.mjs");
@@ -109,7 +109,7 @@ async function makeQueue(file: string, tasks: number): Promise<void> {
   handle.db.close();
 }
 
-/** A command upgrades an old store and is killed at it; the next one must find every row. */
+/** A command is killed while it upgrades an old store. The next command must find every row. */
 export async function killedMigrations(random: Random, count: number): Promise<Tally> {
   const tally = newTally();
   const project = makeProject();
@@ -168,7 +168,7 @@ function makeOldStore(file: string, version: number): void {
   db.close();
 }
 
-/** The bytes only: the file stays the one that the user's record names. */
+/** Only the bytes are replaced: the file stays the one that the user's record names. */
 function replaceStore({ store }: Project, from: string): void {
   for (const suffix of ["-wal", "-shm"]) rmSync(store + suffix, { force: true });
   const bytes = readFileSync(from);
@@ -188,7 +188,7 @@ export async function damagedStore(random: Random, count: number): Promise<Tally
   const project = makeProject();
   const good = join(project.base, "good");
   mkdirSync(good);
-  // Something in the log that is not in the main file yet.
+  // Leaves something in the log that is not in the main file yet.
   for (let at = 0; at < 5; at++) hook(project, "claude-code", JSON.stringify(promptPayload(project, `before-${at}`)));
   const parts = ["", "-wal", "-shm"].filter((suffix) => existsSync(project.store + suffix));
   for (const suffix of parts) copyFileSync(project.store + suffix, join(good, `store${suffix}`));
@@ -262,7 +262,7 @@ function damage(file: string, random: Random): string {
   }
 }
 
-/** A refusal is one line, with a second one that says what helps; never a stack trace, never a signal. */
+/** A refusal is one line and a hint; never a stack trace or a signal. */
 function countCommand(tally: Tally, { code, stdout, stderr, tookMs }: CommandRun, label: string): void {
   tally.cases++;
   tally.longestMs = Math.max(tally.longestMs, tookMs);
@@ -340,12 +340,12 @@ export function fillAndAsk(random: Random, count: number, folder: string): Tally
     else countCommand(tally, ran, label);
   };
   for (let round = 0; round < count; round++) {
-    // To the last block, or with a little room, so that the disk becomes full in the middle of something.
+    // Fills the disk to the last block, or leaves a little room, so that it becomes full during a write.
     const opened = openSync(ballast, "w");
     try {
       for (;;) writeSync(opened, Buffer.alloc(4096));
     } catch {
-      // Full: that is what it is for.
+      // The disk is full, as intended.
     }
     closeSync(opened);
     truncateSync(ballast, Math.max(0, statSync(ballast).size - 4096 * random.below(12)));

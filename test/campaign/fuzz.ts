@@ -11,7 +11,7 @@ import { hook, makeProject, type Project } from "./project.ts";
 import type { Random } from "./random.ts";
 import { countHook, fits, newTally, type Tally, tell } from "./tally.ts";
 
-/** A store that has seen this many payloads is left, and the next project begins: tables grow no further than in years of use. */
+/** After this many payloads a new project is made, so that tables do not grow larger than in years of use. */
 const PER_PROJECT = 10_000;
 
 export async function fuzzInProcess(random: Random, count: number, progress: (done: number) => void): Promise<Tally> {
@@ -19,11 +19,11 @@ export async function fuzzInProcess(random: Random, count: number, progress: (do
   const inside = hookInProcess();
   const faults = new Faults();
   let isStopped = false;
-  // A long run can be ended early, and still tells what it has seen.
+  // A long run can be ended early and still prints its results.
   process.once("SIGTERM", () => void (isStopped = true));
   for (let done = 0; done < count; done += PER_PROJECT) {
     const project = makeProject();
-    // With this one open, no event is the last to close the store, which would copy the log each time.
+    // While this connection is open, no event is the last to close the store. Closing it last would copy the log each time.
     const held = new DatabaseSync(project.store);
     for (let at = done; at < Math.min(count, done + PER_PROJECT); at++) {
       const { client, bytes, value } = hookPayload(random, project);
@@ -67,7 +67,7 @@ export async function fuzzProcesses(random: Random, count: number): Promise<Tall
   return tally;
 }
 
-/** Calls into one plugin; then it is loaded anew, as a guard that has met many faults pauses. */
+/** Calls of one plugin, before it is loaded again. After many faults its guard pauses. */
 const PER_PLUGIN = 200;
 
 /** The opencode plugin has no process for each event: it runs inside the client, and here inside this process. */
@@ -115,14 +115,14 @@ export async function fuzzOpencode(random: Random, count: number): Promise<Tally
 
 const NAMES: Record<string, string> = { "compaction.autocontinue": "experimental.compaction.autocontinue" };
 
-/** Texts of parts; a result that text was put behind is the tool's own. */
+/** The texts of parts. A tool's result with added text counts as the tool's own. */
 function textsOf(output: unknown): string[] {
   const parts = (output as { parts?: unknown } | null)?.parts;
   if (!Array.isArray(parts)) return [];
   return parts.flatMap((part) => (typeof part?.text === "string" ? [part.text as string] : []));
 }
 
-/** What hooks wrote into the log as faults: not a broken promise, but each is worth a look. */
+/** Faults that hooks wrote into the log. They break no promise, but each is worth a look. */
 class Faults {
   readonly #counts = new Map<string, number>();
 

@@ -14,9 +14,9 @@ type Fields = Record<string, unknown>;
 
 export interface Payload {
   client: HookClient;
-  /** As it stands on the hook's standard input. */
+  /** The text on the hook's standard input. */
   bytes: Buffer;
-  /** Before the text was damaged; undefined: the text was made without one. */
+  /** The payload before its text was damaged. Undefined: there was none. */
   value?: Fields;
 }
 
@@ -65,7 +65,7 @@ const OPENCODE = recordings("opencode");
 
 export interface PayloadPlace {
   root: string;
-  /** Texts that bring much context: names of skills, of agents, of tasks. */
+  /** Texts that lead to long answers: names of skills, agents and tasks. */
   words: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export function hookPayload(random: Random, place: PayloadPlace): Payload {
   const value = placed(structuredClone(random.pick(bases)), random, place) as Fields;
   if (random.chance(0.2)) value["hook_event_name"] = random.pick(EVENTS[client]);
   if (random.chance(0.7) && "prompt" in value) value["prompt"] = promptOf(random, place);
-  // New sessions are told more than old ones.
+  // New sessions get longer answers than old ones.
   value["session_id"] = random.chance(0.5) ? `s${random.below(40)}` : `t${random.below(1e9)}`;
   const mutated = mutate(value, random) as Fields;
   const text = JSON.stringify(mutated) ?? "";
@@ -216,7 +216,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** The text itself: cut off, with other bytes, doubled, or nothing of it left. */
+/** Damages the text itself: cut off, with changed bytes, doubled, or empty. */
 function damaged(bytes: Buffer, random: Random): Buffer {
   switch (random.below(7)) {
     case 0:

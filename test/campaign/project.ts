@@ -1,4 +1,4 @@
-/** A project with a home of its own, and enough in it that events have much to say. */
+/** A project with its own home, and with enough content for long answers to events. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

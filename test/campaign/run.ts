@@ -1,7 +1,7 @@
 /**
- * `npm run campaign -- [--only NAME[,NAME]] [--seed N] [--scale N] [--cases N]`: mutated payloads, kills, races, damage and full disks on
- * the built programs. Prints one row for each part, and exits with 1 when a promise is broken. The same seed makes the same
- * payloads and the same damage; what processes do at the same time is never the same.
+ * `npm run campaign -- [--only NAME[,NAME]] [--seed N] [--scale N] [--cases N]`: mutated payloads, kills, races, damage and full disks on the built
+ * programs. Prints one row for each part, and exits with 1 when a promise is broken. The same seed repeats payloads and damage, but not the timing of
+ * parallel processes.
  */
 import { parseArgs } from "node:util";
 import { claims, damagedCache, damagedStore, fullDisk, killedMigrations, kills } from "./faults.ts";
@@ -45,7 +45,7 @@ if (unknown.length > 0 || !Number.isInteger(seed) || !(scale > 0)) {
   process.exit(2);
 }
 
-// A promise that nobody waits for must not pass unseen.
+// An unhandled rejection must not go unnoticed.
 const stray: string[] = [];
 process.on("unhandledRejection", (fault) => void stray.push(String(fault instanceof Error ? fault.stack : fault)));
 
@@ -58,7 +58,7 @@ for (const name of names) {
   const { about, count, run } = PARTS[name]!;
   const startedAt = performance.now();
   const cases = Math.max(1, Math.round(values.cases === undefined ? count * scale : Number(values.cases)));
-  // Each part has numbers of its own, so that `--only` repeats what a whole run did.
+  // Each part has its own random numbers, so `--only` repeats what it did in a whole run.
   const random = seeded(seed + Object.keys(PARTS).indexOf(name));
   const tally = await run(random, cases, (done) => {
     if (done % 50_000 === 0)

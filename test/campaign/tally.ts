@@ -50,7 +50,7 @@ export interface HookRun {
   stdout: string;
   stderr: string;
   tookMs: number;
-  /** What the hook was given, where it was JSON: its own prompt and result do not count as our text. */
+  /** The hook's input, if it was JSON: the prompt and the result in it do not count as our text. */
   given?: Record<string, unknown> | undefined;
   /** For the report of a broken promise. */
   label: string;

@@ -1,6 +1,6 @@
 /**
- * What the tests of `haversack audit` share: texts that tell by a word what they are, a model that reports the true size of each request, and
- * what the server received, by category. The attribution here is by those words and by the wire format; it shares nothing with the audit.
+ * What the tests of `haversack audit` share: texts that contain a word for their category, a model that reports the true size of each request, and
+ * what the server received, by category. The attribution here uses those words and the wire format. It shares no code with the audit.
  */
 import { expect } from "vitest";
 import type { Audit, AuditedSession, AuditedWindow } from "../../packages/haversack/src/audit/audit-transcripts.ts";
@@ -47,8 +47,8 @@ export const RECALLED = prose("handle", 25);
 export const SUMMARY_TEXT = prose("summary", 10);
 
 /**
- * The model's server reports what it received as the size of the request, so that a client sees true numbers. Only texts count: what a wire format
- * wraps around them is not in a model's window.
+ * The model's server reports what it received as the size of the request, so that a client sees true numbers. Only texts count, because the markup of
+ * a wire format is not in a model's window.
  */
 export function honest(script: Script, attribution: Attribution): Script {
   const answer = answerOf(script);
@@ -71,7 +71,7 @@ export interface Attribution {
   spans: readonly (readonly [keyof Tokens, RegExp])[];
   /** An edit came before this window. */
   hasEdit?: boolean;
-  /** What the model said to this request. It is in the window, but in no request. */
+  /** The model's answer to this request. It is in the window, but in no request. */
   answer?: string;
 }
 
@@ -113,7 +113,7 @@ export function received(
       if (call) {
         calls.set(call.id, call.name);
         add(isEdited ? "conversation" : "planning", `${call.name} ${call.input}`);
-        // The call of the first edit itself is told before it is made.
+        // The text before the first edit still counts as planning.
         isEdited ||= edits.includes(call.name);
       } else if (result) {
         const name = calls.get(result.id) ?? "";
@@ -130,7 +130,7 @@ export function received(
   return sums;
 }
 
-/** One tool may show files, skills and other output: the text tells. */
+/** A tool can show files, skills and other output: the text decides. */
 function textKind(text: string): "file" | "skill" | "output" {
   if (/Step0\(input/.test(text)) return "file";
   return /The (?:bridges|gardens) of part/.test(text) ? "skill" : "output";

@@ -1,4 +1,4 @@
-/** What the store of a scratch repository holds of claims and work in progress, as the built program left it. */
+/** Claims and work in progress in the store of a scratch repository, as the built program left them. */
 import { join } from "node:path";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-work-store.ts";

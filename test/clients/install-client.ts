@@ -1,6 +1,6 @@
 /**
- * Installs a pinned client from its folder's own lock file, once; a client that cannot be installed fails the run with the reason:
- * one that is not there is never skipped. No install script runs (`--ignore-scripts`).
+ * Installs a pinned client from its folder's own lock file, once; if it cannot be installed, the run fails with the reason: a missing client is never
+ * skipped. No install script runs (`--ignore-scripts`).
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ export function installClient({ folder, packageName, programPackage = packageNam
   if (installedIn(folder, programPackage) === pinned) return;
   const { status, error, stderr } = npmInstall(folder);
   const version = installedIn(folder, programPackage);
-  // npm ends well although it could not fetch an optional package, as those of a platform are.
+  // npm exits with 0 although it could not fetch an optional package, such as those for a platform.
   if (status !== 0 || version === undefined) {
     const reason = [error?.message, stderr].filter(Boolean).join("\n");
     throw new Error(`${title} ${pinned} could not be installed (npm ci in ${folder}).\n${reason}`);

@@ -14,11 +14,11 @@ export interface ModelServer<Recorded extends ModelRequest = ModelRequest> {
   requests: Recorded[];
   /** The recorded requests of one kind, in order. */
   of(kind: RequestKind): Recorded[];
-  /** Calls that are no requests to the model, as `METHOD /path`. */
+  /** Calls other than requests to the model, as `METHOD /path`. */
   otherCalls: string[];
   /** Other hosts that the client wanted to reach: nothing leaves the machine, and a test can assert that nothing tried to. */
   strayHosts: string[];
-  /** What went wrong inside a script; `close` throws it, so that a broken script never passes for a client's fault. */
+  /** Errors inside a script. `close` throws them, so that a broken script is not mistaken for a client's fault. */
   faults: unknown[];
   /** Replaces the script; requests and their counts go on. */
   setScript(script: Script): void;
@@ -40,7 +40,7 @@ export interface ApiFormat<Recorded extends ModelRequest = ModelRequest> {
   /** Never called with a reply that is an error. */
   write(response: ServerResponse, request: Recorded, reply: Reply): void;
   writeError(response: ServerResponse, error: NonNullable<Reply["error"]>): void;
-  /** What the model says where the script says nothing. */
+  /** The model's answer if the script has none. */
   defaultReply(request: Recorded): Reply;
   /** The body for any other call, such as a count of tokens. */
   other(call: ApiCall): unknown;

@@ -1,4 +1,4 @@
-/** The questions asked of a request, on requests made up for it. */
+/** Tests the helpers for recorded requests, on made-up requests. */
 import { describe, expect, it } from "vitest";
 import { type Message, type ModelRequest, parseModelRequest } from "./model-request.ts";
 import { firstChange, injected, isPrefixOf, textOf } from "./request-text.ts";

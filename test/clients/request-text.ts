@@ -22,7 +22,7 @@ export interface Injection {
   /** `SessionStart`, `UserPromptSubmit`, `PostToolUse:Write`, …; the client's own label. */
   event: string;
   text: string;
-  /** Which of the request's messages holds it. */
+  /** The index of the message that contains it. */
   message: number;
 }
 
@@ -61,7 +61,7 @@ export function isPrefixOf(earlier: ModelRequest, later: ModelRequest): boolean 
   return firstChange(earlier, later) === undefined;
 }
 
-/** Where `later` stops being a continuation of `earlier`; for a test's message. */
+/** Where `later` differs from a continuation of `earlier`, for the message of a failed test. */
 export function firstChange(earlier: ModelRequest, later: ModelRequest): string | undefined {
   const loaded = (request: ModelRequest) => bare(request.tools.filter((tool) => !tool.defer_loading));
   if (loaded(earlier) !== loaded(later)) return "tools";

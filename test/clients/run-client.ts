@@ -1,4 +1,4 @@
-/** One run of a client's program: started in a process group of its own, bounded in time, and gone with all its children afterwards. */
+/** One run of a client's program, in its own process group, with a time limit. Afterwards all its children are ended. */
 import { type ChildProcess, spawn } from "node:child_process";
 
 export interface ClientRun {
@@ -55,7 +55,7 @@ export async function runClient(
     send: (text) => void (text === undefined ? child.stdin?.end() : child.stdin?.write(text)),
   };
   let [stdout, stderr, isTimedOut] = ["", "", false];
-  // The client may end before it has read everything; its exit code tells.
+  // The client may end before it has read everything. Then its exit code shows why.
   child.stdin?.on("error", (fault) => (stderr += `\nstdin: ${fault.message}`));
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr = (stderr + chunk).slice(-MAX_ERROR_CHARS)));
   let rest = "";
@@ -81,7 +81,7 @@ export async function runClient(
 
 /** The lines of JSON that it printed; `sessionKey`: what the client calls a session's id in them. */
 export function withEvents<Event extends Record<string, unknown>>(run: ClientRun, sessionKey: string): ToldRun<Event> {
-  // What stands after the last line's end was cut off when the client was killed.
+  // Text after the last line break was cut off when the client was killed.
   const lines = run.stdout.split("\n").slice(0, -1);
   const events = lines.filter(isJson).map((line) => JSON.parse(line) as Event);
   return { ...run, events, sessionId: String(events.find((event) => event[sessionKey])?.[sessionKey] ?? "") };

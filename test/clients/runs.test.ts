@@ -89,16 +89,13 @@ const CLIENTS: Record<string, () => Client> = {
 };
 
 interface Faults {
-  /** Red at first, and repaired by the fixer. */
+  /** Red at first, then repaired by the fixer. */
   mended?: string;
   /** Red for ever. */
   broken?: string;
 }
 
-/**
- * A model that finishes one task of its session, then fills its window and works on until it is asked to end. What it does next it reads from
- * the request alone.
- */
+/** A model that finishes one task of its session, then fills its window and works on until it is asked to end. It decides only by the request. */
 function worker({ shell, fullTokens }: Client, faults: Faults): Answer {
   let attempts = 0;
   return (request) => {
@@ -115,7 +112,7 @@ function worker({ shell, fullTokens }: Client, faults: Faults): Answer {
     const tasks = claimed.match(/T\d+/g) ?? [];
     const [task] = tasks;
     if (task === undefined) return undefined;
-    // The command itself stands in the next request too: its own step must not be counted twice.
+    // The next request contains the command too, so its step must not be counted twice.
     const say = "printf 'STEP'; printf -- '-%s' 1";
     const isDone = body.includes(`finished ${task}`);
     if (!isDone) {

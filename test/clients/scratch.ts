@@ -1,6 +1,6 @@
 /**
- * What the scratch repositories of all clients are made of: a repository that exists for one test, with a home and a temporary
- * folder of its own, and what the recorders wrote. Nothing of the person who runs the tests is read or written.
+ * The common part of all clients' scratch repositories: a repository for one test, with its own home and temporary folder, and what the recorders
+ * wrote. No file of the user who runs the tests is read or written.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * What the scripted model answers. A script is a function, or a list of rules of which the first that fits and is not
- * used up answers. Where a script says nothing, a harmless default does, so that a client never hangs or loops.
+ * What the scripted model answers. A script is a function, or a list of rules of which the first that fits and is not used up answers. If the script
+ * has no answer, a harmless default is used, so that a client never hangs or loops.
  */
 import type { ModelRequest, RequestKind } from "./model-request.ts";
 
@@ -24,7 +24,7 @@ export interface Reply {
   text?: string;
   tools?: ToolCall[];
   usage?: Usage;
-  /** Answers with an HTTP error. The client repeats 429 and 5xx with growing pauses, and most kinds of 400 once. */
+  /** Answers with an HTTP error. The client retries 429 and 5xx with growing pauses, and most kinds of 400 once. */
   error?: { status: number; type: string; message: string };
   /** Waits before it answers. Default 0. */
   delayMs?: number;

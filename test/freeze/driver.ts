@@ -1,5 +1,5 @@
 /**
- * Drivers: the ways to answer an event. The suite is the same for all of them, because their answers and what they leave in the store must not
+ * Drivers: the ways to answer an event. The suite is the same for all of them, because neither their answers nor their changes to the store may
  * differ. `FREEZE_DRIVER=NAME` selects one; the default is `cold`.
  */
 import { ColdDriver } from "./drivers/cold.ts";

@@ -7,7 +7,7 @@ import { Server } from "../../packages/haversack/src/store/postgres/server.ts";
 const [url = "", name = "", patienceMs = "60000"] = process.argv.slice(2);
 const server = new Server(readPlace(url), { connections: 1, patienceMs: Number(patienceMs), busyMs: 60_000 });
 const store = new PostgresWorkStore(server);
-// The server may be down when this process starts. A program would say so at once; a test waits.
+// The server may be down when this process starts. A program would report that at once; a test waits.
 for (let tries = 1; ; tries++) {
   try {
     await server.prepare();

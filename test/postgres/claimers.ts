@@ -13,7 +13,7 @@ try {
   const kinds = [
     ["plain", {}],
     ["five crashes", { crashes: 5 }],
-    // So many wait for the lock: a connection that lives shorter than that never gets it.
+    // With this many waiting for the lock, a connection with a shorter life would never get it.
     ["broken connections", { cutEveryMs: 100 * claimers }],
   ] as const;
   for (const [kind, how] of kinds.filter(([name]) => name.includes(wanted))) {

@@ -91,7 +91,7 @@ describe.skipIf(!shared)("a member of one project", () => {
       `DROP SCHEMA ${schema} CASCADE`,
     ])
       expect(await fails(sql), sql).toBe("42501");
-    // What the server knows of their values, for its plans.
+    // The server's statistics of their values.
     expect(await eve.exec(`SELECT * FROM pg_stats WHERE schemaname = '${schema}'`)).toEqual([]);
   });
 

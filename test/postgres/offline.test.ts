@@ -1,4 +1,4 @@
-/** A machine whose way to the shared store is cut: commands, hooks and the MCP server go on, and tell what became of it on return. */
+/** A machine that is cut off from the shared store: commands, hooks and the MCP server go on, and report the outcome when the connection is back. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Scratch, scratchProject } from "../bins.ts";

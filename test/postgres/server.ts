@@ -34,7 +34,7 @@ export interface TestServer {
   folder: string;
   /** The process id of the server as it runs now. */
   pid: number;
-  /** As a crash: no process of the server is asked. */
+  /** Like a crash: all processes are killed at once. */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Ends it and removes its folder. */
@@ -44,7 +44,7 @@ export interface TestServer {
 export interface StartOptions {
   /** Settings such as `max_connections=200`. */
   settings?: readonly string[];
-  /** It outlives this process; whoever stops it knows its id. */
+  /** The server outlives this process and is stopped by its ID. */
   isDetached?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A shared store that cannot be used: each case is told in one line, with a hint, without the password, and nothing is lost. */
+/** A shared store that cannot be used: each case is reported in one line with a hint and without the password, and nothing is lost. */
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, inject, it } from "vitest";
@@ -142,7 +142,7 @@ describe.skipIf(!server)("a shared store that cannot be used", () => {
       });
     expect(right(["task", "create", "t"]).code).toBe(0);
     expect(right(["claim", "--agent", "ann", "--lease", "30"]).code).toBe(0);
-    // By its own clock the lease is over; it does not count.
+    // By this machine's clock the lease has ended, but the server's clock counts.
     const refused = ahead(["claim", "--agent", "ben"]);
     expect(refused.code).toBe(1);
     expect(JSON.parse(right(["status", "--json"]).out).in_progress[0].claim.agent).toBe("ann");

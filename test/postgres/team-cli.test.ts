@@ -226,7 +226,7 @@ describe.skipIf(!server)("a store that a team shares", () => {
       const bob = ok(other.run(["store", "member", "add", "bob", "--json"])).json();
       const elsewhere = new URL(added.address);
       elsewhere.searchParams.set("project", new URL(otherUrl).searchParams.get("project") as string);
-      // In a clone of its own: the local mark is not what keeps ann out.
+      // In another clone, so that it is not the local mark that keeps ann out.
       const stranger = user(elsewhere.href, added.password);
       for (const words of [["next"], ["status"], ["export"], ["task", "create", "x"], ["store", "member", "list"]]) {
         const refused = stranger(words);

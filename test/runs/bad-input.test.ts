@@ -1,4 +1,4 @@
-/** What stands in the way is told in one line with the remedy, before anything is spent. And what a run does to the repository. */
+/** Obstacles are reported in one line with the remedy, before anything is spent. Also checks what a run does to the repository. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -49,6 +49,23 @@ describe("limits", () => {
     expect(run.sessions()[2]?.args.filter((word) => word.startsWith("--max-budget"))).toEqual(["--max-budget-usd=0.2"]);
   });
 
+  it("--max-cost: a client that notices the limit first, and takes its time to leave, is not asked to end", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `
+        agent.result({ subtype: "error_max_budget_usd", is_error: true, total_cost_usd: 1.5 });
+        // Longer than the runner takes to look at its limits.
+        await agent.sleep(3000);
+        agent.write("heard.txt", String(agent.heard.length));`,
+    });
+    const { code, out } = await run.work(["--all", "--max-cost", "1"]);
+    expect(out).toContain("Session 1 stopped: the run's limit of cost was reached; window 0%, 1010 tokens, $1.50.");
+    expect(out).not.toContain("asked to save and end");
+    expect(out).toContain("Stopped (max-cost)");
+    expect(run.read("heard.txt")).toBe("1");
+    expect(code).toBe(1);
+  });
+
   it("--max-tokens: a session that goes on and on is asked to end in the middle", async () => {
     const run = await project({
       tasks: 1,
@@ -58,6 +75,7 @@ describe("limits", () => {
     });
     const { out } = await run.work(["--all", "--max-tokens", "3000"]);
     expect(out).toContain("A limit is reached: asked to save and end.");
+    expect(out).toContain("Session 1 stopped: the run's limit of tokens was reached");
     expect(out).toContain("Stopped (max-tokens)");
     expect(Object.values(await run.status())).toEqual(["todo"]);
   });
@@ -216,8 +234,10 @@ describe("a client that fails", () => {
           agent.spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref();
           await agent.sleep(600000);
         }
+        // From now on three times as long.
+        agent.tool("Bash", { command: "make" });
         ${FINISH_ALL}`,
-      settings: { headless: { quiet_minutes: 1 } },
+      settings: { headless: { quiet_minutes: 6 } },
     });
     const { code, out } = await run.work(["--all"]);
     expect(out).toContain("Session 1 hung");
@@ -251,7 +271,7 @@ describe("tests of the project", () => {
   it("may write 1 GB without the runner growing with it", async () => {
     const run = await project({
       tasks: 1,
-      settings: { work: { test_command: "head -c 1000000000 /dev/zero | tr '\\\\0' x" } },
+      settings: { work: { test_minutes: 1000, test_command: "head -c 1000000000 /dev/zero | tr '\\\\0' x" } },
     });
     const { code } = await run.work(["--all"], { NODE_OPTIONS: "--max-old-space-size=200" });
     expect(code).toBe(0);

@@ -155,7 +155,7 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
     "review by quality-reviewer",
   ]);
   expect(code).toBe(0);
-  // What the reviewer found, although it stored no handoff.
+  // The reviewer's findings, although it stored no handoff.
   expect(run.sessions()[2]?.prompt).toContain(
     `A review failed:\n- ${run.tasks[0]}: spec-reviewer: The limit is missing.`,
   );
@@ -310,12 +310,11 @@ describe("headless.fill_sessions", () => {
     const slow = await project({
       tasks: 4,
       script: `await agent.turns(async (tasks) => { for (const task of tasks) agent.finish(task); agent.write("slow", ""); agent.answer("done", 20000); agent.result(); });`,
-      settings: { ...settings, work: { test_command: "test ! -e slow || sleep 30" } },
+      settings: { ...settings, work: { test_command: "test ! -e slow || { : > ../testing; sleep 30; }" } },
     });
     const running = slow.start(["work", "--all"]);
     await running.says("Session 1");
-    while (!existsSync(`${slow.root}/slow`)) await sleep(50);
-    await sleep(500);
+    while (!existsSync(`${slow.base}/testing`)) await sleep(50);
     running.child.kill("SIGINT");
     const { out } = await running.ended;
     expect(out).toContain("Stopped (stopped)");

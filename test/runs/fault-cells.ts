@@ -21,7 +21,7 @@ export interface Cell {
 
 const TASKS = 4;
 const MAX_CHAINS = 12;
-/** The limit of time must not hold because of a clock. */
+/** A changed clock must not trigger the time limit. */
 const WORDS = ["work", "--all", "--max-chains", String(MAX_CHAINS), "--max-minutes", "50"];
 
 /** What a good session does; `before` each task something may happen. */
@@ -41,7 +41,7 @@ const kill = (pid: number, name: NodeJS.Signals) => {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended in this moment.
+    // It has just ended.
   }
 };
 
@@ -164,7 +164,7 @@ export const CELLS: Record<string, Cell> = {
 export interface Outcome {
   problems: string[];
   sessions: number;
-  /** Times that somebody had to say --continue. */
+  /** How often --continue was needed. */
   restarts: number;
 }
 

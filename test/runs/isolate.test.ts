@@ -112,7 +112,7 @@ describe("--isolate", () => {
   it("does not merge into a branch that the user has switched to meanwhile", async () => {
     const run = await project({
       tasks: 1,
-      script: `agent.spawn("git", ["-C", ${"process.env.HOME"} + "/../project", "switch", "--quiet", "-c", "other"]); await agent.sleep(1500); ${FINISH_ALL}`,
+      script: `await new Promise((end) => agent.spawn("git", ["-C", ${"process.env.HOME"} + "/../project", "switch", "--quiet", "-c", "other"]).on("close", end)); ${FINISH_ALL}`,
     });
     const { code, out } = await run.work(["--all", "--isolate"]);
     expect(code).toBe(1);
@@ -235,6 +235,28 @@ it("headless.command: any program of the user's own that reads a prompt", async 
   expect(out).toContain("every task of the scope is done");
   expect(code).toBe(0);
   expect(run.read("said.txt")).toBe("hello\n");
+});
+
+it("a session that ends before it reads that it should end leaves that message to no later one", async () => {
+  const full = { type: "assistant", message: { id: "m", usage: { input_tokens: 190_000 }, content: [] } };
+  const inbox = '"$NODE" "$HAVERSACK_BIN" agent inbox --keep-unread --json';
+  const run = await project({
+    tasks: 1,
+    settings: {
+      headless: {
+        command: `cat > /dev/null
+          if test -e first.json; then ${inbox} > second.json; exit; fi
+          echo '${JSON.stringify(full)}'
+          until ${inbox} | grep nearly > first.json; do sleep 0.1; done
+          :`,
+      },
+    },
+  });
+  const words = ["--all", "--client", "command", "--max-chains", "2"];
+  const { out } = await run.work(words, { NODE: process.execPath, HAVERSACK_TEST_SPEED: "1" });
+  expect(run.read("first.json")).toContain("Your window is nearly full.");
+  expect(out).toContain("Session 1 window-full");
+  expect(JSON.parse(run.read("second.json"))).toEqual([]);
 });
 
 it("`runs show` and `metrics` tell what was recorded", async () => {

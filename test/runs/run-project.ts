@@ -164,7 +164,8 @@ export async function runProject(options: ProjectOptions = {}): Promise<RunProje
   project.config({
     ...settings,
     work: { test_command: "sh check.sh", ...settings.work },
-    headless: { reviewers: [], fill_sessions: false, ...settings.headless },
+    // Divided by HAVERSACK_TEST_SPEED: on a busy machine a session is slow, but not hung.
+    headless: { reviewers: [], fill_sessions: false, quiet_minutes: 60, grace_seconds: 3600, ...settings.headless },
   });
   project.write("check.sh", CHECK);
   project.git("init", "--quiet");
@@ -188,7 +189,7 @@ function processesOf(file: string): number[] {
       const isOurs = readFileSync(`/proc/${name}/environ`, "latin1").includes(`SESSIONS_FILE=${file}`);
       return isOurs && !/\) Z /.test(readFileSync(`/proc/${name}/stat`, "latin1")) ? [Number(name)] : [];
     } catch {
-      // It has ended in this moment.
+      // It has just ended.
       return [];
     }
   });

@@ -25,7 +25,7 @@ lines.on("close", () => {
   isClosed = true;
   wake();
 });
-/** Undefined: nothing more comes. */
+/** Undefined: the end of the input. */
 const hears = async (count) => {
   while (heard.length < count && !isClosed) await new Promise((resolve) => (wake = resolve));
   return heard[count - 1];

@@ -1,5 +1,7 @@
 /** Runs that are stopped, killed, or not alone: no task is lost or done twice, and no process is left behind. */
 import { spawn } from "node:child_process";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { FINISH_ALL, type ProjectOptions, type RunProject, runProject } from "./run-project.ts";
@@ -54,8 +56,7 @@ describe("stopping", () => {
   it("SIGINT twice: at once, and what was changed is kept", async () => {
     const run = await project({ tasks: 1, script: `agent.write("half.txt", "half"); ${DEAF}` });
     const running = run.start(["work", "--all"]);
-    await firstSession(run);
-    await sleep(300);
+    while (!existsSync(join(run.root, "half.txt"))) await sleep(50);
     running.child.kill("SIGINT");
     await running.says("asked to save and end");
     running.child.kill("SIGINT");
@@ -77,7 +78,7 @@ describe("stopping", () => {
     });
     await firstSession(run);
     terminal.kill("SIGKILL");
-    for (let waited = 0; run.leftovers().length > 0 && waited < 20_000; waited += 100) await sleep(100);
+    for (let waited = 0; run.leftovers().length > 0 && waited < 50_000; waited += 100) await sleep(100);
     const [seen] = JSON.parse((await run.haversack("runs", "list", "--json")).out);
     expect(seen).toMatchObject({ state: "ended", stopped: "stopped: it was told to stop" });
     expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
@@ -95,11 +96,11 @@ describe("stopping", () => {
   });
 
   it("during the tests no task is blocked: its tests are run when the run goes on", async () => {
-    const run = await project({ tasks: 1, settings: { work: { test_command: "test ! -e slow || sleep 60" } } });
+    const test_command = "test ! -e slow || { : > ../testing; sleep 60; }";
+    const run = await project({ tasks: 1, settings: { work: { test_command } } });
     run.script(`agent.write("slow", ""); ${FINISH_ALL}`);
     const running = run.start(["work", "--all"]);
-    await running.says("Session 1 completed");
-    await sleep(500);
+    while (!existsSync(join(run.base, "testing"))) await sleep(50);
     running.child.kill("SIGINT");
     const { out } = await running.ended;
     expect(out).toContain(`${run.tasks[0]}: its session says that it is finished; --continue checks it`);
@@ -256,12 +257,16 @@ it("waits for a task in progress elsewhere that touches the same files, and says
 });
 
 it("gives up a task that a person archives or takes over while a session works on it, and says so", async () => {
-  const run = await project({ tasks: 3, script: `await agent.sleep(3000);\n${FINISH_ALL}` });
+  const run = await project({
+    tasks: 3,
+    script: `const { existsSync } = await import("node:fs"); while (!existsSync("../go")) await agent.sleep(50);\n${FINISH_ALL}`,
+  });
   const running = run.start(["work", "--all", "-n", "3"]);
   await firstSession(run);
   const [dropped, taken, kept] = run.tasks as [string, string, string];
   await run.haversack("task", "archive", dropped);
   await run.haversack("claim", taken, "--steal", "I know how");
+  writeFileSync(join(run.base, "go"), "");
   const { out, code } = await running.ended;
   expect(code).toBe(1);
   expect(out).toContain(`${dropped} "Task 1" returned: it is archived now`);
@@ -300,13 +305,32 @@ it("a store that is locked for a while costs time and nothing else", async () =>
   const running = run.start(["work", "--all"]);
   await firstSession(run);
   const { DatabaseSync } = await import("node:sqlite");
-  const db = new DatabaseSync(`${run.root}/.haversack/haversack.db`);
+  const db = new DatabaseSync(`${run.root}/.haversack/haversack.db`, { timeout: 20_000 });
   db.exec("BEGIN IMMEDIATE");
   await sleep(3000);
   db.exec("COMMIT");
   db.close();
   const { out } = await running.ended;
   expect(out).toContain("every task of the scope is done");
+});
+
+it("a store that is removed stops the run, which saves what it knew; with that it goes on", async () => {
+  const run = await project({ tasks: 2, script: `agent.write("half.txt", "half"); ${DEAF}` });
+  const running = run.start(["work", "--all"]);
+  while (!existsSync(join(run.root, "half.txt"))) await sleep(50);
+  const [store, id] = [join(run.root, ".haversack/haversack.db"), (await run.haversack("runs", "list")).out];
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${store}${end}`, { force: true });
+  const { out, code } = await running.ended;
+  expect(code).toBe(1);
+  expect(out).toContain("Stopped (store-gone): somebody removed or replaced the project's store");
+  expect(run.leftovers()).toEqual([]);
+  const [, copy] = /`haversack store restore (\S+)` takes it back/.exec(out) ?? [];
+  const [name] = /R\d+/.exec(id) ?? [];
+  expect(run.git("show", `refs/haversack/runs/${name}/1:half.txt`)).toBe("half");
+  expect((await run.haversack("store", "restore", copy ?? "")).code).toBe(0);
+  expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
+  expect((await run.work(["--all", "--continue"])).code).toBe(0);
+  expect(Object.values(await run.status())).toEqual(["done", "done"]);
 });
 
 it("time in which everything was stopped does not make a session hang", async () => {

@@ -22,7 +22,7 @@ export interface KillCounts {
 
 export interface KillLoopOptions {
   kills: number;
-  /** Processes at a time. Default: 4. Every second one writes with `durability: "normal"`: a kill may cost it nothing either. */
+  /** Processes at a time. Default: 4. Every second one writes with `durability: "normal"`, which must not lose anything after a kill either. */
   parallel?: number;
   /** A check after that many kills. Default: 20. */
   checkEvery?: number;
@@ -79,7 +79,7 @@ function writeUntilKilled(
     child.on("close", (code, signal) => {
       if (signal !== "SIGKILL")
         return reject(new Error(`The writer ended by itself (${code}): ${stdout.slice(-300)} ${stderr}`));
-      // The last line may be cut: only what ends in a line break was told whole.
+      // The last line may be cut: only lines that end with a line break are complete.
       const lines = stdout.slice(0, stdout.lastIndexOf("\n")).split("\n");
       resolve(lines.map((line) => [Number.parseInt(line, 10), line.slice(line.indexOf(" ") + 1)]));
     });

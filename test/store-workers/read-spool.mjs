@@ -6,7 +6,7 @@ const handle = openForHook(process.argv[2] ?? "", { busyMs: 5000, userState: pro
 if (!handle) throw new Error("no store");
 process.stdout.write("begins\n");
 const { exec } = handle.db;
-// A kill is to meet it on both sides of the commit.
+// Kills should hit it before and after the commit.
 handle.db.exec = (sql) => {
   if (sql === "COMMIT") pause(60);
   exec.call(handle.db, sql);

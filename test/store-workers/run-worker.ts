@@ -74,7 +74,7 @@ export function runWorker(
   return worker.done;
 }
 
-/** Starts them all, waits until every one is loaded, and lets them loose at the same moment. */
+/** Starts all of them, waits until each is loaded, and lets them go at the same moment. */
 export async function runTogether(
   count: number,
   verb: string,

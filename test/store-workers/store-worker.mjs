@@ -1,6 +1,6 @@
 /**
- * One process of the store's tests: `node store-worker.mjs VERB FILE [JSON]`. Prints JSON lines. A verb that is marked as
- * waiting says {"ready":true} first and goes on when its stdin ends, so that many can be let loose at one moment.
+ * One process of the store's tests: `node store-worker.mjs VERB FILE [JSON]`. Prints JSON lines. A verb that is marked as waiting prints
+ * {"ready":true} first and continues when its stdin ends, so that many can start at the same moment.
  */
 import { readFileSync, rmSync, writeSync } from "node:fs";
 import { restoreStore } from "../../packages/haversack/src/store/sqlite/maintenance/backup.ts";
@@ -61,7 +61,7 @@ const verbs = {
     print({ id: (await record(open(), "appended")).id });
   },
 
-  /** Writes until the disk refuses, then frees `ballast`, writes once more and looks everything over. */
+  /** Writes until the disk is full, then frees `ballast`, writes once more and checks everything. */
   async fill() {
     const handle = open();
     if (options.maxPages) handle.db.exec(`PRAGMA max_page_count = ${options.maxPages}`);
@@ -96,7 +96,7 @@ const verbs = {
   },
 };
 
-// Root ignores permissions; everything is loaded by now, so the rights can go wherever the sources lie.
+// Root ignores permissions. Everything is loaded by now, so root's rights can be dropped even if another user cannot read the sources.
 if (options.dropRights && process.getuid() === 0) {
   process.setgroups([]);
   process.setgid(65534);

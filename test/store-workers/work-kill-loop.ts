@@ -11,7 +11,7 @@ import { bundleWorker } from "./run-worker.ts";
 
 export interface WorkKillCounts {
   kills: number;
-  /** What processes were told is saved before they died, by kind. */
+  /** Acknowledged writes of processes that were killed, by kind. */
   acknowledged: Record<string, number>;
   /** Acknowledged, but not in the store. */
   missing: string[];
@@ -100,7 +100,7 @@ async function isThere(store: SqliteWorkStore, one: Told, now: Date): Promise<bo
     const { text } = await store.readHandoffDetails({ id: one["handoff"], from: 0, maxChars: 1_000_000 });
     return text === one["details"];
   }
-  // Held by the one who was told so, or finished by it.
+  // The task is held or finished by the process that was told so.
   const { status, claim } = await task(one["claimed"] ?? "");
   return status === "done" || (status === "in_progress" && claim?.agent === one["agent"]);
 }
@@ -117,7 +117,7 @@ function runUntilKilled(args: string[]): Promise<Told[]> {
     child.on("close", (code, signal) => {
       if (signal !== "SIGKILL")
         return reject(new Error(`It ended by itself (${code}): ${stdout.slice(-300)} ${stderr}`));
-      // The last line may be cut: only what ends in a line break was told whole.
+      // The last line may be cut: only lines that end with a line break are complete.
       const lines = stdout.slice(0, stdout.lastIndexOf("\n") + 1).split("\n");
       resolve(lines.filter(Boolean).map((line) => JSON.parse(line) as Told));
     });

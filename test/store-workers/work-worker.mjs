@@ -14,7 +14,7 @@ const by = () => ({ name: agent, at: new Date() });
 const store = new SqliteWorkStore(openDatabase(file, { durability: "full" }));
 
 const verbs = {
-  /** Waits to be let loose with the others, then claims until nothing is left. */
+  /** Waits until all others are loaded too, then claims until no task is left. */
   async drain() {
     told({ ready: true });
     readFileSync(0);

@@ -11,8 +11,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The token comes with the address. It is kept for reloads and other tabs, and taken out of the address, where screenshots and histories show
- * it. Storage belongs to this port alone; a cookie would be sent to every server on this machine.
+ * The address contains the token. It is saved for reloads and other tabs, and removed from the address, because screenshots and the history show
+ * that. Storage belongs to this port alone; a cookie would be sent to every server on this machine.
  */
 const given = new URLSearchParams(location.search).get("token");
 if (given !== null) localStorage.setItem("token", given);
@@ -76,7 +76,7 @@ async function follow(): Promise<void> {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     became("live");
-    // Lines are short and written at once; one that is cut is told by the next.
+    // Lines are short and written at once. If one is cut off, the next one has the same meaning.
     if (part.value.includes("event: changed")) for (const tell of listeners) tell();
   }
 }
@@ -94,11 +94,11 @@ export function useConnection(): Connection {
 export interface Live<T> {
   value?: T;
   error?: string;
-  /** Asks again, and ends when an answer that was asked for after this call is shown, or could not be had. */
+  /** Asks again. Resolves when an answer to a request made after this call is shown, or the request has failed. */
   refresh(): Promise<void>;
 }
 
-/** The least time between two requests for the same data while it changes. */
+/** The minimum time between two requests for the same data while it changes. */
 const PAUSE_MS = 250;
 
 /** The answer to a request, asked again when the project changes. One request at a time. */

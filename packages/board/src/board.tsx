@@ -15,7 +15,7 @@ type Kind = keyof typeof KINDS;
 export function Board({ onOpen }: { onOpen(id: string): void }) {
   const [kind, setKind] = useState<Kind>("task");
   const [scope, setScope] = useState("");
-  /** A card on its way to Blocked waits for the reason. */
+  /** A card that is moved to Blocked waits until the reason is given. */
   const [asked, setAsked] = useState<{ card: BoardCard; from: Column }>();
   const [limit, setLimit] = useState(FIRST);
   const [isAdding, setAdding] = useState(false);
@@ -25,7 +25,7 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
   const { value: newest, error, refresh } = useLive<BoardView>(`board?limit=${limit}${query}`);
   const [drag, setDrag] = useState<{ card: BoardCard; from: Column; hasBar: boolean; over?: string | undefined }>();
   const shown = useRef<BoardView>(undefined);
-  // Under a dragged card nothing moves.
+  // The board does not change while a card is dragged.
   if (!drag || !shown.current) shown.current = newest;
   const board = shown.current;
   const columns = useRef<HTMLDivElement>(null);
@@ -200,8 +200,8 @@ interface Move {
 }
 
 /**
- * Cards on their way are shown where they go, until a board that is newer than the server's answer is here. They are sent one by one, in
- * order; what comes after a refused move of the same card is dropped.
+ * Moved cards are shown in their new column until a board arrives that is newer than the server's answer. Moves are sent one by one, in order. If a
+ * move is refused, later moves of the same card are dropped.
  */
 function useMoves({
   onAnswer,
@@ -239,7 +239,7 @@ function useMoves({
   return { moves, move };
 }
 
-/** A card keeps the focus when it moves, by whomever: its element is then made anew. */
+/** A card keeps the focus when anybody moves it, although it gets a new element then. */
 function useKeptFocus(): void {
   const kept = useRef<string>(undefined);
   useEffect(() => {
@@ -460,7 +460,7 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
 
 const GROUP_COLUMNS = ["todo", "in_progress", "done"] as const;
 
-/** Epics or stories by status, which follows from their tasks: these cards do not move by hand. */
+/** Epics or stories by status. The status follows from their tasks, so these cards cannot be moved. */
 function Groups({ kind, onPick }: { kind: "epic" | "story"; onPick(id: string): void }) {
   const { value, error } = useLive<GroupsView>(`groups?kind=${kind}`);
   if (!value) return error === undefined ? <p class="quiet pad">Loading…</p> : <Problem text={error} />;

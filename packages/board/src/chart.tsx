@@ -7,7 +7,7 @@ export function Chart({
   draw,
   on,
 }: {
-  /** What it shows, for those who do not see it. */
+  /** What it shows, for screen readers. */
   label: string;
   draw(charts: typeof Charts, into: HTMLElement): () => void;
   /** Drawn anew when one of these changes. */
@@ -19,7 +19,7 @@ export function Chart({
   useEffect(() => {
     const path = "/charts.js";
     void import(path).then((loaded: typeof Charts) => setCharts(() => loaded));
-    // A canvas does not follow the theme by itself.
+    // A canvas does not follow the theme automatically.
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const again = () => setTheme((count) => count + 1);
     const chosen = new MutationObserver(again);

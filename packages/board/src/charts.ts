@@ -1,4 +1,4 @@
-/** The charts, in a file of their own: the library is larger than the rest of the page. */
+/** The charts, in a separate file, because their library is larger than the rest of the page. */
 import uPlot from "uplot";
 import type { Day } from "./savings.tsx";
 
@@ -25,7 +25,7 @@ export interface Stacked {
   days: readonly { day: string; tokens: readonly number[] }[];
 }
 
-/** One bar per day, the categories one upon the other. The first is drawn last, in front of the sums behind it. */
+/** One stacked bar per day. The first category is drawn last, in front of the sums behind it. */
 export function drawStacked(into: HTMLElement, { categories, days }: Stacked): () => void {
   const sums = categories.map((_, upTo) =>
     days.map(({ tokens }) => tokens.slice(0, upTo + 1).reduce((sum, one) => sum + one, 0)),
@@ -67,7 +67,7 @@ function draw(into: HTMLElement, data: uPlot.AlignedData, series: uPlot.Series[]
         { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => compact(tick)) },
       ],
       scales: {
-        // One day alone still gets a day on each side.
+        // A single day gets room for a day on each side.
         x: { range: () => [(at[0] ?? 0) - DAY * 0.6, (at.at(-1) ?? 0) + DAY * 0.6] },
         y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
       },
@@ -92,7 +92,7 @@ function compact(count: number): string {
   return Intl.NumberFormat("en", { notation: "compact" }).format(count);
 }
 
-/** A canvas needs the colour itself: the variable says `light-dark(…)`. */
+/** A canvas needs the actual colour: the variable contains `light-dark(…)`. */
 function colour(variable: string, beside: HTMLElement): string {
   const probe = beside.appendChild(document.createElement("span"));
   probe.style.color = `var(${variable})`;

@@ -1,6 +1,6 @@
 /**
- * Drags a card by mouse, pen or finger. The browser's own drag and drop knows no fingers on most phones, so this follows the pointer itself.
- * A place that takes cards has `data-status`.
+ * Drags a card by mouse, pen or finger. The browser's own drag and drop does not support touch on most phones, so this follows the pointer itself.
+ * Elements that accept cards have `data-status`.
  */
 export interface Drag {
   /** The drag has begun. */
@@ -46,7 +46,7 @@ export function followDrag(down: PointerEvent, { onStart, onOver, onEnd }: Drag)
     if (!ghost) return;
     ghost.remove();
     isDragging = false;
-    // The button that was let go over its own place would also count as pressed.
+    // Releasing the button over its own place would also count as a click.
     const swallow = (event: Event) => event.stopPropagation();
     addEventListener("click", swallow, { capture: true, once: true });
     setTimeout(() => removeEventListener("click", swallow, { capture: true }));
@@ -84,7 +84,7 @@ export function followDrag(down: PointerEvent, { onStart, onOver, onEnd }: Drag)
     event.stopPropagation();
     end(undefined);
   });
-  // A finger that rests calls for a menu.
+  // A finger that rests opens a context menu.
   on("contextmenu", (event) => {
     if (isFinger) event.preventDefault();
   });
@@ -96,7 +96,7 @@ function placeAt({ clientX, clientY }: PointerEvent): string | undefined {
   return place?.dataset["status"];
 }
 
-/** While a card is dragged, the finger must not scroll. Only a listener that was there before the touch can say so. */
+/** While a card is dragged, the finger must not scroll. Only a listener that was added before the touch can prevent that. */
 export function stopScroll(place: HTMLElement): () => void {
   const stop = (event: Event) => {
     if (isDragging) event.preventDefault();

@@ -48,7 +48,7 @@ function App() {
   useEffect(() => {
     document.title = `${project === "" ? "" : `${project}: `}${VIEWS[place.view]} · Haversack`;
   }, [project, place.view]);
-  /** Not by `location.hash`: Chromium then looks for an element of that name, and takes the focus away when there is none. */
+  /** `location.hash` is not used, because Chromium then looks for an element of that name and removes the focus if there is none. */
   const go = ({ view, task }: Place) => {
     history.pushState(null, "", `#${view}${task === undefined ? "" : `/${encodeURIComponent(task)}`}`);
     setPlace(readPlace());

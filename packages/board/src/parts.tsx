@@ -35,7 +35,7 @@ export function Coded({ text }: { text: string }) {
   return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
 }
 
-/** A share of 1 as a bar. `isCost`: the fuller, the worse. */
+/** A value from 0 to 1 as a bar. `isCost`: a high value is bad. */
 export function Meter({ value, label, isCost = false }: { value: number; label: string; isCost?: boolean }) {
   const percent = Math.round(100 * Math.max(0, Math.min(1, value)));
   const state = isCost && value >= 0.8 ? "bad" : isCost && value >= 0.6 ? "warn" : "good";
@@ -60,7 +60,7 @@ export function Priority({ value }: { value: string }) {
   return <span class={`priority ${value.toLowerCase()}`}>{value}</span>;
 }
 
-/** What is left of a lease, or since when it is over. */
+/** The time that is left of a lease, or since it has ended. */
 export function Lease({ until }: { until: string | Date }) {
   const now = useClock();
   const left = new Date(until).getTime() - now;
@@ -132,7 +132,7 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
     shown?.showModal();
     return () => {
       shown?.close();
-      // Whoever has pressed a key since then may be typing elsewhere.
+      // If the focus has moved since then, the user may be typing elsewhere.
       if (!(before instanceof HTMLElement) || document.activeElement !== document.body) return;
       // A card that was moved meanwhile has another element.
       if (before.isConnected) before.focus();
@@ -159,7 +159,7 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
   );
 }
 
-/** Why a task is blocked. Undefined: it was not said, and the task stays as it is. */
+/** Asks why a task is blocked. Undefined: no reason was given, and the task stays as it is. */
 export function AskReason({ id, onDone }: { id: string; onDone(reason: string | undefined): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState("");

@@ -81,7 +81,7 @@ export function Savings() {
   );
 }
 
-/** Days of this browser's time zone. */
+/** Days in this browser's time zone. */
 function byDay(rows: readonly SavingsRow[]): Day[] {
   const days = new Map<string, Day>();
   for (const { at, added, native } of rows) {

@@ -1,4 +1,4 @@
-/** Skills: shown, used, never used, their cost, and what a prompt would bring. */
+/** Skills: shown, used, never used, their cost, and which skills a prompt would get. */
 import { useState } from "preact/hooks";
 import { post, useLive } from "./api.ts";
 import { Empty, Meter, Page, Problem, short } from "./parts.tsx";

@@ -1,4 +1,4 @@
-/** What happens around a compaction, by hand and by itself. */
+/** What happens around a manual and an automatic compaction. */
 import { describe, expect, it } from "vitest";
 import { injected, messagesText } from "../request-text.ts";
 import { type Reply, SUMMARY, steps, toolCall } from "../script.ts";
@@ -31,7 +31,7 @@ describe("/compact", () => {
       trigger: "manual",
       custom_instructions: "keep the gist",
     });
-    // The summariser is a sub-agent to the hooks, though its request carries no agent id.
+    // For hooks the summariser is a sub-agent, although its request has no agent ID.
     expect(repo.hooks("SubagentStop")[0]?.payload.agent_type).toBe("");
     expect(repo.hooks("PostCompact")[0]?.payload["compact_summary"]).toContain(SUMMARY);
   });

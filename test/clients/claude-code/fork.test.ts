@@ -1,4 +1,4 @@
-/** What a session of the real Claude Code held is its own after a resume, and its fork's once it is over. */
+/** Tasks of a session of the real Claude Code: after a resume it still holds them, and a fork takes them over once the session has ended. */
 import { expect, it } from "vitest";
 import { sessionName } from "../../../packages/haversack/src/work/agent-name.ts";
 import { claimsOf } from "../claims-of.ts";

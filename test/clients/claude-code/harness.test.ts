@@ -1,4 +1,4 @@
-/** The harness itself, on the real client: prompts, tools, hooks, resume. What fails here is no fault of Haversack's. */
+/** The harness itself, on the real client: prompts, tools, hooks, resume. A failure here is not a fault of Haversack. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

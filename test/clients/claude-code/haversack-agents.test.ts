@@ -1,4 +1,4 @@
-/** Sub-agents of the real client that have no task: the skills that fit their prompt, and what it costs whom. */
+/** Sub-agents of the real client without a task: the skills that fit their prompt, and whose window pays for them. */
 import { expect, it } from "vitest";
 import type { ModelRequest } from "../model-request.ts";
 import { messagesText, textOf } from "../request-text.ts";
@@ -46,7 +46,7 @@ it("a deferred skill that fits the prompt is recommended, and its activation lin
     { isError: false, text: expect.stringContaining("BODY-OF-release-notes") },
   ]);
 
-  // The coordinator's own window has not a word of it, and it gets the body when it asks for it itself.
+  // The coordinator's own window contains nothing of it. When the coordinator asks for the skill, it gets the body.
   for (const request of server.of("main").slice(0, 2)) {
     expect(ours(request)).toEqual([]);
     expect(messagesText(request)).not.toContain("Activate:");

@@ -1,4 +1,4 @@
-/** After a compaction the model has its skill and the state of the work again, once. */
+/** After a compaction the model gets its skill and the state of the work again, once. */
 import { describe, expect, it } from "vitest";
 import type { ModelRequest } from "../model-request.ts";
 import { firstChange, messagesText } from "../request-text.ts";
@@ -186,7 +186,7 @@ function failingRepo(): ScratchRepo {
   return repo;
 }
 
-/** The request has the skill, the file and the failing test, once each; the run before it did fail. */
+/** The request contains the skill, the file and the failing test once each. */
 function expectRestored(request: ModelRequest, { requests }: ScriptedServer): void {
   const ran = requests.flatMap(({ toolResults }) => toolResults).find(({ text }) => text.includes("Exit code 1"));
   expect(ran?.text).toContain("✖ adds two numbers");

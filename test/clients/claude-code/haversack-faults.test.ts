@@ -1,4 +1,4 @@
-/** Whatever is wrong with Haversack, its hooks leave the session as it would be without them, and `doctor` says what it is. */
+/** Whatever fault Haversack has, the session goes on as it would without hooks, and `doctor` names the fault. */
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,9 +26,9 @@ interface Fault {
   make(repo: ScratchRepo): void | Promise<void>;
   /** In what `haversack doctor` prints. */
   doctor: RegExp;
-  /** Nothing of ours can run: the session is as without any entry of ours, the MCP server's included. */
+  /** Nothing of ours can run: the session is the same as without any of our entries, including the MCP server. */
   isSilent?: true;
-  /** The session is answered all the same, from what can be read and what waits in the spool: a text that it is given. */
+  /** The session still gets an answer, from what can be read and from the spool: the text that it gets. */
   says?: string;
 }
 
@@ -123,7 +123,7 @@ it("a store of an older version is brought up to date for the next session", asy
   expect(ours(server.of("main").at(-1))[0]?.text).toContain("release-notes");
 });
 
-/** The same without our hooks; the MCP server is in both, so that nothing but the hooks can make a difference. */
+/** The same session without our hooks. Both have the MCP server, so only the hooks can make a difference. */
 async function withoutHooks(make: Fault["make"]): Promise<ScratchRepo> {
   const bare = haversackRepo();
   editSettings(bare, (text) => JSON.stringify({ ...JSON.parse(text), hooks: {} }));
@@ -141,7 +141,7 @@ function withoutEntries(wired: ScratchRepo): ScratchRepo {
   return bare;
 }
 
-/** Prompts that would bring something, a tool call that would be captured, and a compaction. */
+/** Prompts that would get a text, a tool call that would be recorded, and a compaction. */
 async function session(repo: ScratchRepo) {
   const file_path = `${repo.root}/notes.txt`;
   const server = await testServer(
@@ -195,7 +195,7 @@ function useRuntime(repo: ScratchRepo, runtime: string): void {
   }
 }
 
-/** A real one where there is one, else this runtime with an older version, as our files see it. */
+/** An older Node if there is one, otherwise this one, pretending to be older. */
 function oldRuntime(repo: ScratchRepo): string {
   const { stdout } = spawnSync("/usr/bin/node", ["--version"], { encoding: "utf8" });
   if (/^v(1\d|20)\./.test(stdout ?? "")) return "/usr/bin/node";

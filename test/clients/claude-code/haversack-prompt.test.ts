@@ -1,4 +1,4 @@
-/** From a prompt to the model's request: what Haversack adds, when it is silent, and that nothing before it changes. */
+/** From a prompt to the model's request: what Haversack adds, when it adds nothing, and that earlier messages do not change. */
 import { expect, it } from "vitest";
 import { firstChange, messagesText } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";
@@ -89,7 +89,7 @@ it("cuts a huge skill that is named so that all of the text reaches the model", 
   expect(text.length).toBeGreaterThan(8_000);
   expect(text.length).toBeLessThan(10_000);
   expect(text).toContain('[cut to fit; the rest: Skill(skill: "huge-guide")]');
-  // The client's own way with what is too long: a file and a preview.
+  // The client moves a text that is too long to a file and shows a preview.
   expect(messagesText(request!)).not.toMatch(/saved to|preview/i);
 });
 

@@ -1,4 +1,4 @@
-/** A scratch repository that `haversack init` wired as a person would have it, and what its tests ask of the built program. */
+/** A scratch repository that `haversack init` wired as a user would do it, and helpers that run the built program in it. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ModelRequest } from "../model-request.ts";
@@ -53,13 +53,13 @@ export function wipOf(repo: ScratchRepo, sessionId: string, agentId?: string): R
   return JSON.parse(haversack(repo, "wip", "--session", sessionId, ...agent, "--json")).wip;
 }
 
-/** What our hooks put into a request. Nothing else is registered in these repositories. */
+/** The texts that our hooks added to a request. These repositories have no other hooks. */
 export function ours(request: ModelRequest | undefined): Injection[] {
   if (!request) throw new Error("there is no such request");
   return injected(request);
 }
 
-/** How often a text stands in a request. */
+/** How often a request contains a text. */
 export function count(text: string, part: string): number {
   return text.split(part).length - 1;
 }

@@ -39,7 +39,7 @@ it("is what the activation line of a deferred skill names, and works without a q
     const [, tool = "", name] = /^(\w+)\(name: "([^"]+)"\)$/.exec(line) ?? [];
     return { tools: [toolCall(tool, { name })] };
   });
-  // Not --dangerously-skip-permissions: the person's own settings must allow the call.
+  // Without --dangerously-skip-permissions, because the user's own settings must allow the call.
   const run = await runClaude({ repo, server, prompt: FITTING, skipPermissions: false });
   expect(run.exitCode).toBe(0);
   expect(line).toBe(`${SKILL_TOOL}(name: "release-notes")`);

@@ -1,4 +1,4 @@
-/** What the session's tools did is in its WIP, what is settled goes, and sub-agents do not mix. */
+/** The WIP has what the session's tools did, resolved items are removed, and sub-agents are kept apart. */
 import { expect, it } from "vitest";
 import { type Rule, steps, toolCall } from "../script.ts";
 import { testServer } from "./claude-test.ts";

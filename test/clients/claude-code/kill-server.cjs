@@ -8,7 +8,7 @@ for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     const isServer = words.includes("mcp") && words[1]?.endsWith("haversack.cjs");
     if (isServer && readlinkSync(`/proc/${id}/cwd`) === root) process.kill(Number(id), "SIGKILL");
   } catch {
-    // Ended meanwhile, or of another user.
+    // It has ended meanwhile, or belongs to another user.
   }
 }
 console.log("Tests  1 failed | 2 passed (3)");

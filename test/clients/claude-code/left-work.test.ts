@@ -1,4 +1,4 @@
-/** Work that a session left reaches the next ones in the client's own request, after its lease ended and other commands ran. */
+/** Work that a session left is in the client's request of the next sessions, even after its lease has ended and other commands have run. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
@@ -108,7 +108,7 @@ function write(repo: ScratchRepo, path: string): Reply {
   return { tools: [toolCall("Write", { file_path: join(repo.root, path), content: "five" })] };
 }
 
-/** A session that does these, and ends or is killed. */
+/** A session that does this and then ends or is killed. */
 async function work(
   repo: ScratchRepo,
   replies: Reply[],

@@ -1,4 +1,4 @@
-/** An MCP server over stdio: deferred tools, what a call carries, and what the server can know of the session. */
+/** An MCP server over stdio: deferred tools, the fields of a call, and what the server can know about the session. */
 import { describe, expect, it } from "vitest";
 import { textOf } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";

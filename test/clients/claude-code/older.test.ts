@@ -1,4 +1,4 @@
-/** A Claude Code that ignores every hook of a file with a hook that asks an MCP server: 2.1.90. */
+/** Claude Code 2.1.90, which ignores every hook of a file if one of them asks an MCP server. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
@@ -16,7 +16,7 @@ const OLDER: [string, string] = [process.execPath, join(FOLDER, "node_modules", 
 
 beforeAll(() => installClient({ folder: FOLDER, packageName: PACKAGE, title: "Claude Code" }), 300_000);
 
-/** The older client takes the place of the one that the repository was made with. */
+/** The older client replaces the one that the repository was made with. */
 function downgrade(repo: ScratchRepo): void {
   repo.env["PATH"] = `${onPath(repo.base, "claude", OLDER)}:${process.env["PATH"]}`;
 }

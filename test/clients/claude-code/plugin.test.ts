@@ -23,7 +23,7 @@ import { environment, runClaude } from "./run-claude.ts";
 import type { ScratchRepo } from "./scratch-repo.ts";
 
 const PLUGIN = join(DIST, "plugin");
-/** Our tool under the name that the client gives to a plugin's. */
+/** Our tool's name, as the client names the tools of a plugin. */
 const TOOL = "mcp__plugin_haversack_haversack__skill";
 
 it("is valid by the client's own strict check", async () => {
@@ -79,7 +79,7 @@ it("has /work, which names the agents as they are called here and may call our t
   });
   expect(run).toMatchObject({ exitCode: 0, stderr: "", results: ["end"] });
   for (const answered of [server.of("main")[1], server.of("sub-agent")[1]]) {
-    // What the model reads is the lines alone, once.
+    // The model reads only these lines, once.
     expect(answered?.toolResults).toMatchObject([
       { isError: false, text: expect.stringMatching(/^T\d+ Mend the index\nT\d+ Tune the report$/) },
     ]);

@@ -1,4 +1,4 @@
-/** Receipts in the real client: what a sub-agent has read is what its tool calls have shown, whatever its answer claims. */
+/** Receipts in the real client: a sub-agent has read what its tool calls have shown, whatever its answer claims. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { firstPrompt } from "./work-scenario.ts";
 
 const FOLDER = "docs/features/031-uploads";
 const ROLE = "plan-reviewer";
-/** All three, with their true numbers of lines, whether they were read or not. */
+/** Names all three documents with their true numbers of lines, whether they were read or not. */
 const CLAIM = `Files read: prd.md (7 lines), spec.md (7 lines), design.md (16 lines)
 
 {"approved": true, "issues": [], "summary": "Fine."}`;
@@ -46,7 +46,7 @@ describe("a sub-agent that must read three documents", () => {
     expect(byFile(rates)).toEqual({ "prd.md": 1, "spec.md": 1, "design.md": 0 });
     for (const { role, total, from_events } of rates) expect([role, total, from_events]).toEqual([ROLE, 1, 1]);
 
-    // Whoever records the answer finds the same evidence, and repeats no warning.
+    // Recording the answer finds the same evidence and does not repeat a warning.
     const recorded = spawnSync(
       process.execPath,
       [BIN, "review", "record", ROLE, "--feature", FOLDER, "--iteration", "1"],

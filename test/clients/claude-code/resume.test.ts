@@ -1,6 +1,6 @@
 /**
- * Resume in the real client: a reviewer that has read its documents is woken for the second iteration with what has changed, and
- * with nothing else; where that fails, the next prompt is whole again and says so.
+ * Resume in the real client: a reviewer that has read its documents is resumed for the second iteration and gets only what has changed. If that
+ * fails, the next prompt is complete again and says so.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
@@ -20,7 +20,7 @@ import type { ScratchRepo } from "./scratch-repo.ts";
 
 const FOLDER = "docs/features/031-uploads";
 const ROLE = "plan-reviewer";
-/** No type of its own: whom the prompt is for stands in the prompt. */
+/** It has no type of its own; the prompt names the role. */
 const TYPE = "general-purpose";
 const FILES = ["prd.md", "spec.md", "design.md"];
 const REJECTS = '{"approved": false, "issues": [{"severity": "blocker", "description": "No limit"}], "summary": "No."}';
@@ -36,7 +36,7 @@ describe("doctor --try-resume claude-code", () => {
       { part: "claude-code resume", level: "ok" },
       { part: "claude-code sessions resume", level: "ok" },
     ]);
-    // The file was gone by then: nobody but a woken agent could know.
+    // The file had been deleted by then: only a resumed agent can know it.
     expect(server.of("sub-agent").at(-1)?.tools.length).toBeGreaterThan(0);
     expect(haversack(repo, "doctor").match(/^ok {4}claude-code (?:sessions )?resume: .*$/gm)).toHaveLength(2);
   });
@@ -83,7 +83,7 @@ describe("the second iteration", () => {
     expect(woken[0]?.lastUserText).toContain("+LIMIT-ADDED\n");
     expect(woken[0]?.lastUserText).toContain("### Fix Summary\nThe limit is there.");
     expect(woken[0]?.lastUserText).not.toContain("Required Artifacts");
-    // What it has read in the first iteration is still in front of it.
+    // What it read in the first iteration is still in its window.
     expect(messagesText(woken[0]!)).toContain(sampleText("design.md").split("\n")[0]);
 
     record(repo, 2, APPROVES);
@@ -139,7 +139,7 @@ describe("the second iteration", () => {
 function featureRepo(): ScratchRepo {
   const repo = haversackRepo({});
   for (const { file } of sampleDocuments()) repo.write(`${FOLDER}/${file}`, sampleText(file));
-  // Long enough that what changes is less.
+  // Long enough that the difference is shorter.
   repo.write(`${FOLDER}/spec.md`, `${sampleText("spec.md").trimEnd()}${" and so on".repeat(600)}\n`);
   repo.write(".haversack/config.json", JSON.stringify({ "artifacts.resume": true }));
   return repo;
@@ -164,7 +164,7 @@ async function tryResume(repo: ScratchRepo, server: ScriptedServer): Promise<{ f
   mkdirSync(bin, { recursive: true });
   symlinkSync(claudeProgram(), join(bin, "claude"));
   const env = environment({ repo, server });
-  // Not waited for in this process's one thread: the scripted server answers from it.
+  // Asynchronous, because the scripted server answers from this process's only thread.
   const child = spawn(process.execPath, [BIN, "doctor", "--try-resume", "claude-code", "--json"], {
     cwd: repo.root,
     env: { ...env, PATH: `${bin}:${env["PATH"]}` },
@@ -173,7 +173,7 @@ async function tryResume(repo: ScratchRepo, server: ScriptedServer): Promise<{ f
   return { findings: JSON.parse(stdout).findings as Finding[], stderr };
 }
 
-/** A model that does what the trial's orders say, and remembers what it has seen. */
+/** A model that follows the trial's instructions and remembers what it has seen. */
 function trialModel(): Answer {
   return (request) => {
     const text = messagesText(request);

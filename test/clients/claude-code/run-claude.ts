@@ -1,7 +1,6 @@
 /**
- * Runs the real Claude Code headless against a scripted server and collects what it said. One call is one process: one
- * prompt (`-p TEXT`), or several in a row, each sent when the one before has its result. `--resume` and the like go
- * in `args` of a second call.
+ * Runs the real Claude Code headless against a scripted server and collects its output. One call is one process with one prompt (`-p TEXT`) or
+ * several, each sent after the result of the previous one. `--resume` and the like go in `args` of a second call.
  */
 import { type ClientRun, type RunningClient, runClient } from "../run-client.ts";
 import type { ScriptedServer } from "../scripted-server.ts";
@@ -82,7 +81,7 @@ export async function runClaude(options: ClaudeOptions): Promise<ClaudeRun> {
   };
 }
 
-/** Nothing is inherited but the PATH: the person's keys, proxies and client settings stay outside. */
+/** Only the PATH is inherited, so the user's keys, proxies and client settings have no effect. */
 export function environment({
   repo,
   server,

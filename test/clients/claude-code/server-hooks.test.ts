@@ -1,4 +1,4 @@
-/** Events answered by the MCP server that runs already, as `init` wires a client that can. */
+/** Events that the running MCP server answers, as `init` wires clients that support it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -6,9 +6,11 @@ import { expect, it } from "vitest";
 import { messagesText } from "../request-text.ts";
 import { onPath } from "../run-haversack.ts";
 import { steps, toolCall } from "../script.ts";
+import { HAS_TMUX, startTerminal, type Terminal } from "../terminal.ts";
 import { testServer } from "./claude-test.ts";
 import { count, FITTING, haversack, haversackRepo, ORDINARY, ours, SKILL_TOOL, wipOf } from "./haversack-repo.ts";
-import { runClaude } from "./run-claude.ts";
+import { claudeProgram } from "./install.ts";
+import { environment, runClaude } from "./run-claude.ts";
 import type { ScratchRepo } from "./scratch-repo.ts";
 
 const ways = (repo: ScratchRepo): string[] =>
@@ -33,7 +35,7 @@ it("brings skills, records what tools did, and survives a compaction, like a pro
   expect(wipOf(repo, sessionId)).toMatchObject({ files_modified: ["src/a.ts"] });
   const why = haversack(repo, "why", "--session", sessionId);
   expect(why).toContain("release-notes");
-  // What the window had in hand comes back, once.
+  // The packet restores the state of the work, once.
   expect(count(messagesText(server.of("main").at(-1)!), "src/a.ts")).toBeGreaterThan(0);
 });
 
@@ -67,19 +69,26 @@ it("loses nothing when the server was removed; the next session starts processes
   expect(ways(repo)).not.toContain("mcp_tool");
   const next = await runClaude({ repo, server, prompt: FITTING });
   expect(next).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(JSON.stringify(next.events)).not.toContain("from now on each event starts a process");
+  expect(JSON.stringify(next.events)).not.toContain("each event starts a process");
   expect(ours(server.requests.at(-1))[0]?.text).toContain("release-notes");
 });
 
-it("loses nothing when the user refused the server that .mcp.json offers", async () => {
+/** As a team commits it: the server is in .mcp.json, and each user decides whether to start it. */
+function offeredServer() {
   const repo = haversackRepo();
-  const change = (file: string, edit: (settings: Record<string, never>) => object) =>
-    writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")))));
-  // As a team commits it: the server is in .mcp.json, and each user decides whether to start it.
   const state = join(repo.configDir, ".claude.json");
-  const { haversack: ourServer } = JSON.parse(readFileSync(state, "utf8")).projects[repo.root].mcpServers;
-  change(state, (settings) => ({ ...settings, projects: {} }));
-  writeFileSync(join(repo.root, ".mcp.json"), JSON.stringify({ mcpServers: { haversack: ourServer } }));
+  const before = JSON.parse(readFileSync(state, "utf8"));
+  repo.writeMcpServers({ haversack: before.projects[repo.root].mcpServers.haversack });
+  const setState = (more: object) => writeFileSync(state, JSON.stringify({ ...before, projects: {}, ...more }));
+  setState({});
+  return { repo, setState };
+}
+
+/** The line below the prompt. */
+const READY = /auto mode on|\? for shortcuts/;
+
+it("loses nothing when the user refused the server that .mcp.json offers; the next session starts processes", async () => {
+  const { repo } = offeredServer();
   const write = (name: string) => toolCall("Write", { file_path: join(repo.root, name), content: "a\n" });
   const go = async (name: string) => {
     const server = await testServer(steps([{ tools: [write(name)] }, { text: "done" }, { text: "done again" }]));
@@ -93,16 +102,51 @@ it("loses nothing when the user refused the server that .mcp.json offers", async
   const approved = await go("a.ts");
   expect(approved.servers).toMatchObject([{ name: "haversack" }]);
   expect(approved.told.length).toBeGreaterThan(0);
+  expect(ways(repo)).toContain("mcp_tool");
 
-  change(join(repo.root, ".claude/settings.local.json"), (settings) => ({
-    ...settings,
-    disabledMcpjsonServers: ["haversack"],
-  }));
+  const settings = join(repo.root, ".claude/settings.local.json");
+  const refusal = { ...JSON.parse(readFileSync(settings, "utf8")), disabledMcpjsonServers: ["haversack"] };
+  writeFileSync(settings, JSON.stringify(refusal));
   const refused = await go("b.ts");
-  expect(refused).toMatchObject({ exitCode: 0, results: ["done", "done again"], told: [] });
+  expect(refused).toMatchObject({ exitCode: 0, results: ["done", "done again"] });
   expect(JSON.stringify(refused.servers ?? [])).not.toContain("connected");
-  // The end of the session, a process, reads what happened from the transcript.
+  // The process at the end of the session reads from the transcript what happened.
   expect(wipOf(repo, refused.sessionId)).toMatchObject({ files_modified: ["b.ts"] });
+  expect(ways(repo)).not.toContain("mcp_tool");
+  expect((await go("c.ts")).told.length).toBeGreaterThan(0);
+});
+
+it.skipIf(!HAS_TMUX)("shows a person who refuses the server in the client's dialog what follows, once", async () => {
+  const { repo, setState } = offeredServer();
+  setState({
+    ...{ hasCompletedOnboarding: true, theme: "dark", bypassPermissionsModeAccepted: true },
+    customApiKeyResponses: { approved: ["not-a-key"], rejected: [] },
+    projects: { [repo.root]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  });
+  const server = await testServer(() => ({ text: "All done." }));
+  const open = () =>
+    startTerminal([claudeProgram()], { cwd: repo.root, env: environment({ repo, server }), base: repo.base });
+  const ask = async (terminal: Terminal) => {
+    terminal.type(FITTING);
+    await terminal.until(/Write the release notes/);
+    return terminal.press("Enter", /All done\./);
+  };
+
+  const first = open();
+  expect(await first.until(/New MCP server found in this project: haversack/)).toContain("Continue without");
+  await first.press("Escape", READY);
+  // The client has read the hooks before this session's start could change them.
+  expect(await ask(first)).toMatch(
+    /Haversack: Claude Code does not start its MCP\s+server, which was removed or not approved/,
+  );
+  first.close();
+  expect(ways(repo)).not.toContain("mcp_tool");
+
+  const next = open();
+  await next.until(READY);
+  const shown = await ask(next);
+  expect(shown).not.toMatch(/hook error|not connected|New MCP server/);
+  expect(server.of("main").flatMap(ours).at(-1)?.text).toContain("release-notes");
 });
 
 it.each(["command", "server"])("says each text once where all projects are wired too, by %s", async (way) => {

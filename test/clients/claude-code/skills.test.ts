@@ -1,4 +1,4 @@
-/** The client's own skills: how they are listed, called, hidden, and what a compaction leaves of them. */
+/** The client's own skills: how they are listed, called and hidden, and what remains of them after a compaction. */
 import { describe, expect, it } from "vitest";
 import { messagesText, textOf } from "../request-text.ts";
 import { steps, toolCall } from "../script.ts";

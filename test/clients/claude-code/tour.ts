@@ -1,6 +1,6 @@
 /**
- * A session that meets every hook event of interest once, for recorded payloads. Its parts are separate runs in
- * repositories of their own, because some of them (a refused permission, a failing server) end a session.
+ * A session with every hook event of interest, for recorded payloads. Its parts are separate runs in separate repositories, because some of them (a
+ * refused permission, a failing server) end a session.
  */
 import { join } from "node:path";
 import type { HookRecord, McpRecord } from "../scratch.ts";

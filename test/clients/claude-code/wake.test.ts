@@ -1,4 +1,4 @@
-/** An agent that was compacted, killed, cleared, resumed or written to knows what it was doing; nobody else hears a word. */
+/** An agent that was compacted, killed, cleared, resumed or messaged knows what it was doing; other sessions get no text. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -120,7 +120,7 @@ describe("nothing to resume", () => {
     const outer = await testServer((_, n) => {
       if (n === 1) return claim;
       other ??= runClaude({ repo, server: inside, prompt: ORDINARY });
-      return { text: "waiting", delayMs: 8_000 };
+      return { text: "waiting", after: other };
     });
     await runClaude({ repo, server: outer, prompt: "Begin." });
     await other;
@@ -137,8 +137,8 @@ describe("a message to a running session", () => {
     const repo = haversackRepo({});
     const server = await testServer((request, n) => {
       if (request.kind !== "main") return undefined;
-      if (n === 2) void send(repo, "june", "MESSAGE-ONE\nin two lines");
-      return n <= 3 ? { ...busy(1_000), delayMs: n === 2 ? 500 : 0 } : { text: "end" };
+      if (n === 2) return { ...busy(1_000), after: send(repo, "june", "MESSAGE-ONE\nin two lines") };
+      return n <= 3 ? busy(1_000) : { text: "end" };
     });
     await runClaude({ repo, server, prompt: "Begin.", env: NAMED });
     const requests = server.of("main");
@@ -155,8 +155,7 @@ describe("a message to a running session", () => {
     const repo = haversackRepo({});
     const server = await testServer((request, n) => {
       if (request.kind !== "main") return undefined;
-      if (n <= 2) void send(repo, "june", `MESSAGE-${n}`);
-      return { text: `answer ${n}`, delayMs: n <= 2 ? 500 : 0 };
+      return { text: `answer ${n}`, ...(n <= 2 && { after: send(repo, "june", `MESSAGE-${n}`) }) };
     });
     const run = await runClaude({ repo, server, prompt: ["Begin.", ORDINARY], env: NAMED });
     expect(run.results).toEqual(["answer 2", "answer 3"]);
@@ -233,7 +232,7 @@ function expectPacket(request: ModelRequest, id: string, why: string): void {
   expect(count(text, "BODY-OF-pdf-forms")).toBe(1);
   expect(count(packet?.text ?? "", "You are using `pdf-forms` (named by the task)")).toBe(1);
   expect(count(packet?.text ?? "", "DESCRIPTION-OF-THE-TASK")).toBe(1);
-  // In hand, or left by a session that has ended or is gone.
+  // Either in progress, or left by a session that has ended or was killed.
   const position = new RegExp(
     `\\*\\*Current position:\\*\\* ${id} "Limit logins" (?:is in progress|was left unfinished)`,
     "g",

@@ -1,7 +1,7 @@
 /**
- * A scripted model that follows `/work` and the agents' texts as a good one would: the coordinator takes batches, starts an
- * implementer per task and then its reviewers, and marks as done; each of them claims, works, hands off and answers. What it
- * does next it reads from the requests alone, so that a tool that answers something else stops it.
+ * A scripted model that follows `/work` and the agents' texts as a good one would: the coordinator takes batches, starts an implementer per task and
+ * then its reviewers, and marks tasks as done; each sub-agent claims, works, hands off and answers. The model decides only by the requests, so an
+ * unexpected tool answer stops it.
  */
 import type { ModelRequest } from "../model-request.ts";
 import { blocksOf } from "../model-request.ts";

@@ -194,7 +194,7 @@ function show(repo: ScratchRepo, id: string): TaskShown {
   return { ...fields, wip };
 }
 
-/** Each request of the coordinator continues the one before: nothing that it had been sent has changed. */
+/** Each request of the coordinator continues the previous one: nothing that was sent before has changed. */
 function expectGrowing(server: ScriptedServer): void {
   const requests = server.of("main");
   for (const [at, request] of requests.entries()) {

@@ -1,6 +1,6 @@
 /**
- * The real client's own server for other programs (`codex app-server`), which its editor extensions use: threads that stay open, the
- * hooks that it knows, and how each run of a hook ended, of which `codex exec` says nothing.
+ * The real client's own server for other programs (`codex app-server`), which its editor extensions use: threads that stay open, the hooks that it
+ * knows, and how each run of a hook ended. `codex exec` does not report that.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export interface AppServer {
   startThread(): Promise<string>;
   /** Until the turn is over. */
   turn(threadId: string, prompt: string): Promise<void>;
-  /** Of all hooks since the start, in order: event, how it ended, and what the client says of it. */
+  /** All hook runs since the start, in order: the event, how it ended, and the client's message. */
   hookRuns: HookRun[];
   end(): Promise<void>;
 }
@@ -94,7 +94,7 @@ export async function startAppServer(options: AppServerOptions): Promise<AppServ
   };
 }
 
-/** The hooks that the client knows, with what it makes of the person's review. */
+/** The hooks that the client knows, and whether it accepts the user's review. */
 export async function listHooksOf(options: AppServerOptions): Promise<ListedHook[]> {
   const app = await startAppServer(options);
   try {

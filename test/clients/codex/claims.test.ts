@@ -1,4 +1,7 @@
-/** Whose a claim is in the real Codex: one name for a session everywhere, its own after a resume, and its fork's once it is over. */
+/**
+ * Who holds a claim in the real Codex: a session has the same name everywhere, still holds its tasks after a resume, and its fork takes them over
+ * once it has ended.
+ */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { sessionName } from "../../../packages/haversack/src/work/agent-name.ts";

@@ -1,4 +1,4 @@
-/** Sub-agents of the real Codex: the packet of one whose name alone is known, and what they have read of their documents. */
+/** Sub-agents of the real Codex: the packet of one of which only the name is known, and what sub-agents have read of their documents. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -148,13 +148,23 @@ function featureRepo({ sendBack = false } = {}): CodexRepo {
 
 /** The prompt comes from `haversack review dispatch`; the sub-agent answers with these, in order. */
 async function review(repo: CodexRepo, replies: Reply[]) {
-  // The call's own event says which agent it has started: a model is never faster than that, a script may be.
-  const answers = replies.map(
-    (reply, at): Rule => ({ kind: "sub-agent", n: at + 1, reply: { delayMs: 700, ...reply } }),
-  );
+  // The event of the call says which agent it has started. A model is never faster than that event, but a script may be, so the session waits for it.
+  const [started, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const answers = replies.map((reply, at): Rule => {
+    const answer = () => {
+      if (at === replies.length - 1) answered.resolve();
+      return { ...reply, after: started.promise };
+    };
+    return { kind: "sub-agent", n: at + 1, reply: answer };
+  });
   const prompt = haversack(repo, "dispatch", ROLE, "--feature", FOLDER);
-  const wait = shell(`sleep ${1 + replies.length}`);
-  return codexOnce("Have it reviewed.", steps([spawnAgent(prompt), wait], ...answers), { repo });
+  const goOn = () => {
+    started.resolve();
+    // Until the agent has ended, with what its end starts.
+    return { ...shell("sleep 3"), after: answered.promise };
+  };
+  const main: Rule = { kind: "main", n: 2, reply: goOn };
+  return codexOnce("Have it reviewed.", steps([spawnAgent(prompt)], main, ...answers), { repo });
 }
 
 /** Exits with 1 when too much is missing. */

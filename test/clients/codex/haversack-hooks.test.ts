@@ -1,4 +1,4 @@
-/** Haversack's hooks in the real Codex: what its model gets with a prompt, at a start and after a compaction, and what is kept. */
+/** Haversack's hooks in the real Codex: what the model gets with a prompt, at a start and after a compaction, and what is recorded. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -31,7 +31,7 @@ describe("a prompt", () => {
       expect(text).toContain(`Read ${repo.root}/.agents/skills/sql-tuning/SKILL.md`);
       expect(text).not.toContain("pdf-forms");
     }
-    // The same words again bring nothing: the window has it.
+    // The same words again add nothing, because the window has the skill.
     for (let n = 0; n < 2; n++) await runCodex({ repo, server, prompt, resume: run.threadId });
     expect(ours(server.requests.at(-1))).toHaveLength(1);
     await runCodex({ repo, server, prompt: "Which skill should I use?", resume: run.threadId });
@@ -145,10 +145,8 @@ it("a message to the agent comes with the next tool, and one at the end of the t
     "Go.",
     (request, n) => {
       if (request.kind !== "main") return undefined;
-      if (n === 1) void send(repo, "june", "MESSAGE-ONE");
-      if (n === 1) return { ...shell("true"), delayMs: 500 };
-      if (n === 2) void send(repo, "june", "@june MESSAGE-TWO");
-      return { text: `answer ${n}`, delayMs: 500 };
+      if (n === 1) return { ...shell("true"), after: send(repo, "june", "MESSAGE-ONE") };
+      return { text: `answer ${n}`, ...(n === 2 && { after: send(repo, "june", "@june MESSAGE-TWO") }) };
     },
     { repo, env: { HAVERSACK_AGENT: "june" } },
   );
@@ -171,7 +169,7 @@ it("a broken store is silent: prompt, tools, compaction and end go on as without
   expect(server.of("compaction")).toHaveLength(1);
   expect(server.requests.flatMap((request) => ours(request))).toEqual([]);
   expect(server.requests.at(-1)?.toolResults.at(-1)?.text).toContain("after");
-  // The client's own texts for the model are there, so that silence is not for want of a reader.
+  // The client's own texts for the model are found, so the reader works and the silence is real.
   expect(developerTexts(server.requests[0]!)).not.toEqual([]);
 });
 

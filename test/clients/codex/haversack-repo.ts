@@ -55,7 +55,7 @@ export function wipOf(repo: CodexRepo, { threadId }: CodexRun, agentId?: string)
   return JSON.parse(haversack(repo, "wip", "--session", threadId, ...agent, "--json")).wip;
 }
 
-/** What our hooks put into a request: only they say who speaks (paths of these tests have the name in small letters). */
+/** The texts that our hooks added to a request. Only they contain our name with a capital letter. */
 export function ours(request: Pick<ResponsesRequest, "input"> | undefined): string[] {
   if (!request) throw new Error("there is no such request");
   return developerTexts(request).filter((text) => /\bHaversack\b|\(haversack\)/.test(text));

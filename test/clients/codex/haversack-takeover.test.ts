@@ -1,4 +1,4 @@
-/** A task that a session of Claude Code has left, killed or ended, is taken over in Codex, with its WIP and its skill. */
+/** A task that a killed or ended session of Claude Code has left is taken over in Codex, with its WIP and its skill. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ async function takesOver(
     patch("*** Add File: more.txt", "+six"),
     { tools: [namespaceCall("mcp__haversack", "set_task_handoff", { task_id: id, status: "PASS", summary: "Done." })] },
   ]);
-  // Without leave for everything: what adds must pass as it would with a person's usual settings.
+  // Without full permissions: tools that only add must work with a user's usual settings.
   const { run, server } = await codexOnce(ORDINARY, script, {
     repo,
     skipApprovals: false,
@@ -68,8 +68,8 @@ async function takesOver(
 }
 
 /**
- * What Claude Code does up to its end, as its hooks and the shell of its agent tell it, in the name of a process that can be killed.
- * Its own tests (../claude-code/wake.test.ts) hold that the real one does so.
+ * What Claude Code does until its end: the events of its hooks and the shell commands of its agent, in the name of a process that can be killed.
+ * ../claude-code/wake.test.ts checks that the real client does the same.
  */
 function beginInClaudeCode(repo: CodexRepo): { id: string; end(): void; kill(): Promise<void> } {
   const client = spawn("sleep", ["300"], { stdio: "ignore" });

@@ -1,6 +1,6 @@
 /**
- * The pinned Codex, installed once from this folder's own lock file. Runs before the client tests; when it cannot
- * install, the whole run fails with the reason: a client that is not there is never skipped.
+ * The pinned Codex, installed once from this folder's own lock file. Runs before the client tests; if it cannot be
+ * installed, the whole run fails with the reason: a missing client is never skipped.
  *
  * No install script runs (`--ignore-scripts`): the platform's package already holds the program.
  */

@@ -63,11 +63,10 @@ it("gives an agent with a name its messages after a tool, and the task back afte
   const claim = {
     tools: [namespaceCall("mcp__haversack", "update_task_status", { task_id: id, status: "in_progress" })],
   };
-  const answers = [claim, { ...shell("true"), delayMs: 500 }, { ...add("limit.txt"), usage: { inputTokens: 120_000 } }];
+  const answers = [claim, shell("true"), { ...add("limit.txt"), usage: { inputTokens: 120_000 } }];
   const script: Script = ({ kind }, n) => {
     if (kind !== "main") return undefined;
-    if (n === 2) void send(repo, "june", "MESSAGE-ONE");
-    return answers[n - 1];
+    return n === 2 ? { ...answers[1], after: send(repo, "june", "MESSAGE-ONE") } : answers[n - 1];
   };
   const { server } = await codexOnce("Begin.", script, {
     ...{ repo, env: { HAVERSACK_AGENT: "june" }, config: { model_auto_compact_token_limit: 100_000 } },

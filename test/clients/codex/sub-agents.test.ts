@@ -1,4 +1,4 @@
-/** Sub-agents of the real client: who is who in hooks, requests and MCP calls. */
+/** How sub-agents of the real client are identified in hooks, requests and MCP calls. */
 import { expect, it } from "vitest";
 import { namespaceCall, textCall } from "../responses-api.ts";
 import { developerTexts } from "../responses-request.ts";

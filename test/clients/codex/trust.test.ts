@@ -20,7 +20,7 @@ it("keeps it in config.toml under file, event and place", async () => {
   repo.addConfig(`\n[hooks.state.${JSON.stringify(reviewed)}]\ntrusted_hash = "sha256:none"\n`);
   repo.addConfig(`[hooks.state.${JSON.stringify(off)}]\nenabled = false\n`);
   const after = new Map((await listHooks(repo, { plugins: false })).map((hook) => [hook.key, hook]));
-  // A review of something else: the client has found it, and does not count it.
+  // A review of another hook: the client finds it and ignores it.
   expect(after.get(reviewed!)).toMatchObject({ trustStatus: "modified", enabled: true });
   expect(after.get(off!)).toMatchObject({ trustStatus: "untrusted", enabled: false });
 

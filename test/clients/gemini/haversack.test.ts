@@ -113,14 +113,14 @@ describe("the packet", () => {
     });
     const server = await testServer(steps([{ tools: [write] }, read(900), read(900), { text: "one" }]));
     await runGemini({ repo, server, prompt: RELEASE });
-    // The call that fills the window is told before the compaction, the next one after it.
+    // The call that fills the window is reported before the compaction, the next one after it.
     server.setScript(steps([read(900_000), read(2_000), read(2_000), { text: "end" }]));
     await runGemini({ repo, server, prompt: ORDINARY, args: AGAIN });
     expect(server.of("compaction").length).toBeGreaterThan(0);
     const texts = server.of("main").slice(-4).map(messagesText);
     expect(texts.map((text) => text.split("From Haversack, after a compaction").length - 1)).toEqual([0, 0, 1, 1]);
     expect(texts[2]).toContain("limit.txt");
-    // The window is new: the skill that the old one was shown may come again.
+    // The window is new, so a skill that the old window was shown may be recommended again.
     server.setScript([]);
     await runGemini({ repo, server, prompt: RELEASE, args: AGAIN });
     expect(server.of("main").at(-1)?.lastUserText).toContain('Activate: activate_skill(name: "release-notes")');

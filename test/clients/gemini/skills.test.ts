@@ -1,4 +1,7 @@
-/** Which skills the real Gemini CLI lists by itself: what profile.ts takes for listed, it must list, and its own tool must load. */
+/**
+ * Which skills the real Gemini CLI lists by itself: every skill that profile.ts counts as listed must be listed, and the client's own tool must load
+ * it.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -34,7 +34,7 @@ it.each(["project", "user"] as const)(
 
 it("knows /work, and its agents have our tools", async () => {
   const repo = sqlRepo();
-  // A project's agents wait for the person's word in an interactive session.
+  // A project's agents wait until the user allows them in an interactive session.
   wire(repo, "user");
   const inside: Rule[] = [
     { kind: "sub-agent", n: 1, reply: load },

@@ -67,7 +67,7 @@ it("gives a sub-agent its task's packet and a compacted session its own, and the
   expect(JSON.stringify(second?.messages)).not.toContain("PACKET-OF-THE-TASK");
   expect(server.of("compaction")).toHaveLength(1);
   expect(third?.lastUserText).toMatch(/^PACKET-AFTER-COMPACTION\n/);
-  // It stays where it is: the next request begins with the same bytes.
+  // The text stays in its place: the next request begins with the same bytes.
   expect(firstChange(third!, fourth!)).toBeUndefined();
   const kinds = notesOf(repo).flatMap(({ kind }) => (kind ? [kind] : []));
   expect(kinds.slice(0, 6)).toEqual([

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sessionName } from "../../../packages/haversack/src/work/agent-name.ts";
 import { claimsOf, taskWip } from "../claims-of.ts";
 import { messagesText } from "../request-text.ts";
-import { type Reply, type Rule, steps, toolCall } from "../script.ts";
+import { meeting, type Reply, type Rule, steps, toolCall } from "../script.ts";
 import { BIN, haversack, haversackRepo } from "./haversack-repo.ts";
 import { testServer } from "./opencode-test.ts";
 import { runOpencode } from "./run-opencode.ts";
@@ -134,11 +134,11 @@ it("tells two sessions of one process apart that make the same call at the same 
     mcp: { haversack: { type: "local", command: [process.execPath, BIN, "mcp", "--tools", "all"], enabled: true } },
   });
   // Both get their call together: the first request waits for the second.
-  let arrived = 0;
+  const both = meeting(2);
   const claim: Rule = {
     kind: "main",
     n: 1,
-    reply: () => ({ tools: [toolCall("haversack_claim_task", {})], delayMs: arrived++ === 0 ? 1_000 : 0 }),
+    reply: () => ({ tools: [toolCall("haversack_claim_task", {})], after: both() }),
   };
   const server = await testServer([claim]);
   const opencode = await serveOpencode({ repo, server });
@@ -148,7 +148,7 @@ it("tells two sessions of one process apart that make the same call at the same 
   expect(Object.keys(held).sort()).toEqual([...ids].sort());
   expect(new Set(Object.values(held).map(({ sessionId }) => sessionId))).toEqual(new Set(sessions));
   for (const { agent, sessionId } of Object.values(held)) expect(agent).toBe(ofSession(sessionId ?? "").agent);
-  // Each was told of the task that the store says it holds.
+  // Each was given the task that it holds according to the store.
   for (const { sessionId, toolResults } of server.of("main").filter((request) => request.toolResults.length > 0)) {
     const [id] = Object.entries(held).find(([, claimed]) => claimed.sessionId === sessionId) ?? [];
     expect(toolResults[0]?.text).toContain(id);

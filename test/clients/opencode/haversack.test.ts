@@ -97,7 +97,7 @@ it("gives a compacted session the packet of what it did, before it goes on, and 
   expect(messagesText(before!)).not.toContain("From Haversack");
   expect(after?.lastUserText).toContain("From Haversack, after a compaction; times are UTC.");
   expect(after?.lastUserText).toContain("limit.txt");
-  // It stays where it is: the next request begins with the same bytes, and brings no second one.
+  // The text stays in its place: the next request begins with the same bytes, and contains it only once.
   expect(firstChange(after!, later!)).toBeUndefined();
   expect(messagesText(later!).split("From Haversack")).toHaveLength(2);
   server.setScript([]);

@@ -1,6 +1,7 @@
 /**
  * The pinned opencode, installed once from this folder's own lock file, and ripgrep, without which it finds no skills. Runs before
- * the client tests; when it cannot install, the whole run fails with the reason: a client that is not there is never skipped.
+ * the client tests; if it cannot be
+ * installed, the whole run fails with the reason: a missing client is never skipped.
  *
  * The platform's package itself is pinned, not the one that chooses it: no install script has to run.
  */

@@ -1,4 +1,7 @@
-/** The built hook, called in this process instead of started: what it keeps between events would show. For opencode the plugin's sources. */
+/**
+ * The built hook, called in this process instead of started: so that state which it keeps between events is noticed. For opencode the plugin's
+ * sources.
+ */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";

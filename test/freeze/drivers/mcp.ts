@@ -22,7 +22,7 @@ const HOOKS = hookGroups(CLAUDE_HOOKS, "", { hasGuards: false, asksServer: true 
 export class McpDriver implements Driver {
   readonly #servers = new Map<string, Server>();
 
-  /** As it is wired: the start and the end of a session are left to a process, and another user is another process. */
+  /** As `init` wires it: a process handles the start and the end of a session. Another user needs another process. */
   takes({ client, event, payload, isReader }: SentEvent): boolean {
     return client === "claude-code" && !isReader && isObject(payload) && inputFor(event) !== undefined;
   }
@@ -46,7 +46,7 @@ function inputFor(event: string): Record<string, string> | undefined {
   return HOOKS[event]?.hooks.find(({ type }) => type === "mcp_tool")?.input;
 }
 
-/** As Claude Code fills it in, by name: objects and truth values as texts, what is missing as "". What it never sends goes as it is. */
+/** Fills in fields by name as Claude Code does: objects and booleans as texts, missing ones as "". Fields that it never sends stay as they are. */
 function filled(input: Record<string, string>, payload: Fields): Fields {
   const fill = (text: string) => {
     const name = /^\$\{(\w+)\}$/.exec(text)?.[1];
@@ -85,7 +85,7 @@ class Server {
     const server = new Server(root, env);
     const clientInfo = { name: "claude-code", version: "2.1.325" };
     await server.#request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
-    // Not told that it is initialized: what it looks at after that would come at a moment of its own.
+    // The `initialized` notice is not sent, because the work that it starts would run at an unpredictable time.
     return server;
   }
 

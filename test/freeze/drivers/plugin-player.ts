@@ -78,7 +78,7 @@ export class PluginPlayer {
   }
 }
 
-/** The plugin reads the environment of its process, and pauses where it was slow: here it never is. */
+/** The plugin reads the environment of its process, and pauses after slow calls. Here no call is slow. */
 export async function withEnvironment<Result>(
   env: Record<string, string>,
   act: () => Promise<Result>,
@@ -94,7 +94,7 @@ export async function withEnvironment<Result>(
   }
 }
 
-/** What the plugin puts off until nobody waits (its warm-up, a look at the index) would come at a moment of its own: it does not come. */
+/** Work that the plugin does when it is idle (its warm-up, a look at the index) would run at an unpredictable time, so it is left out. */
 async function withoutLater<Result>(act: () => Promise<Result>): Promise<Result> {
   const { setTimeout: own } = globalThis;
   globalThis.setTimeout = (() => own(() => undefined, 0)) as unknown as typeof setTimeout;

@@ -1,4 +1,4 @@
-/** What no client should send: the answer is silence, or as much as can be understood. */
+/** Input that no client should send: the answer is empty, or uses what can be understood. */
 import type { Fields } from "../recorded.ts";
 import type { RawStep, Scenario, Step } from "../scenario.ts";
 import { PDF_PROMPT, withTask } from "./seeds.ts";

@@ -122,7 +122,7 @@ function locked(what: "write" | "all", steps: readonly Step[]): Step[] {
   const take: OtherStep = {
     meanwhile: what === "write" ? "another process begins to write" : "another process lets nobody read",
     async do(project, driver) {
-      // A server that has it open would keep the other from its lock.
+      // A server that has the store open would keep the other process from its lock.
       if (what === "all") await driver.end();
       const store = join(project.root, ".haversack/haversack.db");
       const child = spawn(process.execPath, [HOLD, store, what], { stdio: ["pipe", "pipe", "inherit"] });

@@ -1,4 +1,4 @@
-/** The same happenings in the words of each client: recorded events, changed where a scenario needs it. */
+/** The same events in each client's format: recorded ones, changed where a scenario needs it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Project } from "../project.ts";
@@ -19,11 +19,11 @@ export interface Voice {
   shell(command: string, output: string, exit: number, more?: More): Step;
   /** The client's own tool has loaded a skill. */
   loadSkill(name: string): Step[];
-  /** All that the client tells around a compaction. */
+  /** All events of the client around a compaction. */
   compaction(): Step[];
   /** A sub-agent with this prompt, from the call that starts it to its answer. */
   subAgent(prompt: string): Step[];
-  /** A turn ends; none where the client does not tell. */
+  /** A turn ends. Empty if the client has no such event. */
   stop(more?: More): Step[];
   end(more?: More): Step[];
 }
@@ -104,7 +104,7 @@ const codex: Voice = {
   prompt: (prompt, more) => hookStep("user-prompt-submit", { prompt }, more),
   beforeEdit: (path, more) => hookStep("pre-tool-use.apply-patch", { tool_input: { command: patch(path) } }, more),
   afterEdit: (path, more) => hookStep("post-tool-use.apply-patch", { tool_input: { command: patch(path) } }, more),
-  // How it ended stands in the session's file: there, the commit ended well and the failing one did not.
+  // The session's file says how a command ended: the commit succeeded and the failing one did not.
   shell: (command, tool_response, exit, more) =>
     hookStep(
       exit === 0 ? "post-tool-use.bash.git-commit" : "post-tool-use.bash.failing",
@@ -164,7 +164,7 @@ const gemini: Voice = {
     hookStep("before-tool.activate-skill", { tool_input: { name } }),
     hookStep("after-tool.activate-skill", { tool_input: { name } }),
   ],
-  // No event tells of it: the transcript does, with the next prompt.
+  // No event reports it; the next prompt finds it in the transcript.
   compaction: () => [
     hookStep("pre-compress.auto", {}),
     {

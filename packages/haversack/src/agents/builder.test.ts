@@ -35,7 +35,11 @@ describe("AgentSystemBuilder", () => {
   it("registers skill, read, write and grep by default, with auto-trigger on; nothing without default", async () => {
     const full = scriptedModel("x");
     const agent = { name: "a", instructions: "You are." };
-    const system = await AgentSystemBuilder.default().withAgent(agent).withModel(full).build();
+    const system = await AgentSystemBuilder.default()
+      .withAgent(agent)
+      .withSkillsFrom(`${tenderFolder()}/skills`)
+      .withModel(full)
+      .build();
     await system.executor.execute("a", "Hello");
     expect(full.calls[0]?.tools?.map(({ name }) => name)).toEqual(["skill", "read", "write", "grep"]);
     const bare = scriptedModel("x");
@@ -171,6 +175,21 @@ describe("AgentSystemBuilder", () => {
     expect(await build({ "a.md": "---\nname: a\ntemperature: hot\n---\nx" })).toMatchObject({
       code: "agent-invalid",
       field: "temperature",
+    });
+  });
+
+  it("refuses what is no model, and a tool that is missing", async () => {
+    const agent = { name: "a", instructions: "You are." };
+    const build = (change: (builder: AgentSystemBuilder) => unknown) => {
+      const builder = new AgentSystemBuilder().withAgent(agent).withModel(model);
+      change(builder);
+      return errorOf(builder.build());
+    };
+    expect((await build((builder) => builder.withModel(null as never))).message).toBe("The system has no model.");
+    expect((await build((builder) => builder.withModel({} as never))).message).toBe("What withModel got is no model.");
+    expect(await build((builder) => builder.withTools({ lost: undefined as never }))).toMatchObject({
+      code: "tool-unsupported",
+      message: "The tool 'lost' is missing.",
     });
   });
 

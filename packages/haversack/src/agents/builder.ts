@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { LanguageModel, ToolSet } from "ai";
 import { errorText } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
+import { isRecord } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";
 import {
   type AgentDefinition,
@@ -34,7 +35,7 @@ export interface AgentSystem {
   skills: SkillRegistry;
   /** The cache of skills, by conversation. */
   cache: SkillCache;
-  /** Waits for the turns under way and closes the store. */
+  /** Waits for running turns and closes the store. */
   close(): Promise<void>;
 }
 
@@ -51,7 +52,10 @@ export class AgentSystemBuilder {
   #store: ConversationStore | undefined;
   #logger: AgentLogger = noLogger;
 
-  /** With the tools `skill`, `read`, `write` and `grep`, and skills that are loaded when a task needs them. */
+  /**
+   * With the tools `skill`, `read`, `write` and `grep`, and with skills that are loaded when a task needs them. The model sees `skill` only if there
+   * are skills.
+   */
   static default({
     root = process.cwd(),
   }: {
@@ -87,7 +91,7 @@ export class AgentSystemBuilder {
     return this;
   }
 
-  /** Tools of the AI SDK by name. One with the name of a tool that is there replaces it. */
+  /** Tools of the AI SDK by name. A tool with the name of an existing one replaces it, also `skill`. */
   withTools(tools: ToolSet): this {
     Object.assign(this.#tools, tools);
     return this;
@@ -110,7 +114,7 @@ export class AgentSystemBuilder {
     return this;
   }
 
-  /** Adds a middleware after those that are there, nearest to the model. */
+  /** Adds a middleware after the existing ones, nearest to the model. */
   use(middleware: AgentMiddleware): this {
     this.#middlewares.push(middleware);
     return this;
@@ -119,8 +123,8 @@ export class AgentSystemBuilder {
   /** Reads agents and skills. Throws an AgentError that names the file and the field if an agent cannot be used. */
   async build(): Promise<AgentSystem> {
     const model = this.#model;
-    if (model === undefined)
-      throw new AgentError("model-unknown", "The system has no model.", {
+    if (!model || !isModelChoice(model))
+      throw new AgentError("model-unknown", model ? "What withModel got is no model." : "The system has no model.", {
         hint: 'Call withModel with a model of the AI SDK, such as openai("gpt-5").',
       });
     for (const options of this.#options) checkConfig(options);
@@ -208,10 +212,15 @@ function realFolder(path: string): string {
   }
 }
 
-/** A turn runs to its end by itself: a call that waits for somebody else would leave a conversation that no provider accepts. */
+/** A model, the name of one, or a function that chooses one. */
+function isModelChoice(given: unknown): boolean {
+  return typeof given === "string" || typeof given === "function" || (isRecord(given) && "doGenerate" in given);
+}
+
+/** A turn must run to its end without input: a call that waits for somebody would leave a conversation that no provider accepts. */
 function refuseUnsupported(tools: ToolSet): void {
   for (const [name, tool] of Object.entries(tools)) {
-    const problem = unsupported(tool);
+    const problem = tool ? unsupported(tool) : { text: "is missing", hint: "Give withTools a tool of the AI SDK." };
     if (problem)
       throw new AgentError("tool-unsupported", `The tool '${name}' ${problem.text}.`, {
         hint: problem.hint,

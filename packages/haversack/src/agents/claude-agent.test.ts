@@ -11,13 +11,15 @@ type Hook = (input: unknown, toolUseId: string, options: { signal: AbortSignal }
 function session(options = {}) {
   const skills = new SkillRegistry(`${tenderFolder()}/skills`);
   const setup = claudeAgentOptions(skills, options);
-  const prompt = async (text: unknown) => {
-    const input = { hook_event_name: "UserPromptSubmit", session_id: "s", prompt: text };
+  const prompt = async (text: unknown, id = "s") => {
+    const input = { hook_event_name: "UserPromptSubmit", session_id: id, prompt: text };
     const answer = await setup.hooks.UserPromptSubmit[0]!.hooks[0](input, undefined, { signal });
     return answer.hookSpecificOutput?.additionalContext as string | undefined;
   };
-  const start = (source: string) =>
-    setup.hooks.SessionStart[0]!.hooks[0]({ hook_event_name: "SessionStart", source }, undefined, { signal });
+  const start = (source: string, agentId?: string) => {
+    const input = { hook_event_name: "SessionStart", session_id: "s", source, ...(agentId && { agent_id: agentId }) };
+    return setup.hooks.SessionStart[0]!.hooks[0](input, undefined, { signal });
+  };
   return { setup, skills, prompt, start };
 }
 
@@ -57,6 +59,7 @@ describe("claudeAgentOptions", () => {
     expect(await prompt(TASK)).toBeUndefined();
     expect(await prompt("Hello")).toBeUndefined();
     expect(await prompt(undefined)).toBeUndefined();
+    expect(await prompt("<task-notification>\nEstimate complexity in story points.")).toBeUndefined();
     expect(events).toMatchObject([{ type: "skill-loaded", skill: "danish-tender-guidelines", by: "auto" }]);
   });
 
@@ -79,6 +82,13 @@ describe("claudeAgentOptions", () => {
     );
   });
 
+  it("checks its options", () => {
+    for (const options of [{ maxSkills: Number.NaN }, { maxChar: 3 }])
+      expect(() => session(options)).toThrow(
+        expect.objectContaining({ code: "config-invalid", field: Object.keys(options)[0] }),
+      );
+  });
+
   it("never fails a prompt", async () => {
     const events: AgentEventDetails[] = [];
     const { prompt, skills } = session({ onEvent: (event: AgentEventDetails) => events.push(event) });
@@ -90,7 +100,7 @@ describe("claudeAgentOptions", () => {
   });
 
   it("serves the skill tool over MCP in this process, with a catalogue that follows the registry", async () => {
-    const { setup, skills, prompt } = session();
+    const { setup, skills, prompt, start } = session();
     expect(setup.allowedTools).toEqual(["mcp__haversack__skill"]);
     const { call, notify, instance, isClosed } = await connect(setup);
     expect(instance.isConnected()).toBe(true);
@@ -111,7 +121,14 @@ describe("claudeAgentOptions", () => {
         },
       ],
     });
-    const load = (name: unknown) => call("tools/call", { name: "skill", arguments: { name } });
+    const [{ matcher, hooks }] = setup.hooks.PreToolUse as [{ matcher: string; hooks: Hook[] }];
+    expect(matcher).toBe("mcp__haversack__skill");
+    let calls = 0;
+    const load = async (name: unknown, caller: object = {}) => {
+      const id = `toolu_${++calls}`;
+      await hooks[0]!({ session_id: "s", tool_use_id: id, ...caller }, id, { signal });
+      return call("tools/call", { name: "skill", arguments: { name }, _meta: { "claudecode/toolUseId": id } });
+    };
     expect((await load("complexity-calculator")).result).toMatchObject({
       isError: false,
       content: [{ text: expect.stringContaining("Points = ") }],
@@ -122,20 +139,23 @@ describe("claudeAgentOptions", () => {
       content: [{ text: expect.stringContaining("already in this conversation") }],
     });
     // A sub-agent has a window of its own.
-    const callAs = async (toolUseId: string, agentId?: string) => {
-      const [{ matcher, hooks }] = setup.hooks.PreToolUse as [{ matcher: string; hooks: Hook[] }];
-      expect(matcher).toBe("mcp__haversack__skill");
-      await hooks[0]!({ tool_use_id: toolUseId, ...(agentId && { agent_id: agentId }) }, toolUseId, { signal });
-      const params = { name: "skill", arguments: { name: "danish-tender-guidelines" } };
-      const { result } = await call("tools/call", { ...params, _meta: { "claudecode/toolUseId": toolUseId } });
+    const callAs = async (caller: object = {}) => {
+      const { result } = await load("danish-tender-guidelines", caller);
       return (result as unknown as { content: { text: string }[] }).content[0]?.text.split("\n")[0];
     };
     const already = expect.stringContaining("already in this conversation");
-    expect(await callAs("t1")).toEqual(already);
-    expect(await callAs("t2", "agent-1")).toBe("# danish-tender-guidelines");
-    expect(await callAs("t3", "agent-1")).toEqual(already);
-    for (let at = 0; at < 300; at++) await callAs(`many-${at}`, `agent-many-${at}`);
-    expect(await callAs("t4", "agent-1")).toBe("# danish-tender-guidelines");
+    expect(await callAs()).toEqual(already);
+    expect(await callAs({ agent_id: "agent-1" })).toBe("# danish-tender-guidelines");
+    expect(await callAs({ agent_id: "agent-1" })).toEqual(already);
+    // It is compacted alone.
+    await start("compact", "agent-1");
+    expect(await callAs()).toEqual(already);
+    expect(await callAs({ agent_id: "agent-1" })).toBe("# danish-tender-guidelines");
+    // One setup serves several sessions.
+    expect(await callAs({ session_id: "other" })).toBe("# danish-tender-guidelines");
+    expect(await prompt(TASK, "third")).toContain("AUTO-LOADED");
+    for (let at = 0; at < 1_100; at++) await callAs({ session_id: `many-${at}` });
+    expect(await callAs({ agent_id: "agent-1" })).toBe("# danish-tender-guidelines");
     expect((await call("tools/call", { name: "other" })).error?.message).toContain("there is no tool 'other'");
     expect((await call("resources/list")).error?.message).toContain("not supported");
     await instance.close();

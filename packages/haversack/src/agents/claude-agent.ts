@@ -4,6 +4,7 @@
  */
 import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
+import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom } from "./check-settings.ts";
 import { ConversationLedger } from "./conversations.ts";
 import type { AgentEventDetails } from "./events.ts";
 import { skillMessage } from "./middleware.ts";
@@ -29,6 +30,14 @@ interface HookOutput {
   hookSpecificOutput?: { hookEventName: "UserPromptSubmit"; additionalContext: string };
 }
 
+const OPTION_KINDS: Kinds = {
+  autoTrigger: BOOLEAN,
+  confidenceThreshold: numberFrom(0, 1),
+  maxSkills: countFrom(0),
+  maxChars: countFrom(0),
+  onEvent: ANY,
+};
+
 const SERVER = "haversack";
 const TOOL = `mcp__${SERVER}__skill`;
 
@@ -43,30 +52,30 @@ export interface ClaudeAgentSetup {
 }
 
 /**
- * Make one for each session. A skill's text is sent once, and again when the session was compacted or cleared, because the model has
- * forgotten it. Each sub-agent has a window of its own.
+ * A skill's text is sent once to each session, and again when the session was compacted or cleared, because the model has forgotten it. Each
+ * sub-agent has its own window. Throws an AgentError if an option is unknown or has a wrong value.
  */
 export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOptions = {}): ClaudeAgentSetup {
-  const session = new ClaudeSession(skills, options);
+  checkSettings(options, OPTION_KINDS, { of: "claudeAgentOptions" });
+  const sessions = new ClaudeSessions(skills, options);
   return {
     hooks: {
-      UserPromptSubmit: [{ hooks: [session.onPrompt] }],
-      SessionStart: [{ hooks: [session.onStart] }],
-      PreToolUse: [{ matcher: TOOL, hooks: [session.onCall] }],
+      UserPromptSubmit: [{ hooks: [sessions.onPrompt] }],
+      SessionStart: [{ hooks: [sessions.onStart] }],
+      PreToolUse: [{ matcher: TOOL, hooks: [sessions.onCall] }],
     },
-    mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(session) } },
+    mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(sessions) } },
     allowedTools: [TOOL],
   };
 }
 
-class ClaudeSession {
+class ClaudeSessions {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
   readonly #options: ClaudeAgentOptions;
-  #ledger = new ConversationLedger();
-  /** By the ID of the sub-agent. */
-  readonly #ledgers = new Map<string, ConversationLedger>();
-  /** The sub-agent behind a call that the server has not seen yet, by the ID of the call. */
+  /** What each window has been shown. A window belongs to a session or to one of its sub-agents. */
+  readonly #windows = new Map<string, ConversationLedger>();
+  /** The window behind a call that the server has not seen yet, by the ID of the call. */
   readonly #callers = new Map<string, string>();
 
   constructor(skills: SkillRegistry, options: ClaudeAgentOptions) {
@@ -75,35 +84,42 @@ class ClaudeSession {
     this.#options = options;
   }
 
-  /** The tool as the caller of `toolUseId` sees it. */
+  /** The tool as the caller of `toolUseId` sees it. Without one, as a window that has been shown nothing. */
   toolFor(toolUseId?: unknown): SkillTool {
     const { onEvent } = this.#options;
-    const agentId = this.#callers.get(String(toolUseId));
+    const caller = this.#callers.get(String(toolUseId));
     this.#callers.delete(String(toolUseId));
-    const ledger = agentId === undefined ? this.#ledger : (this.#ledgers.get(agentId) ?? new ConversationLedger());
-    if (agentId !== undefined) keepLatest(this.#ledgers, agentId, ledger);
+    const ledger = caller === undefined ? new ConversationLedger() : this.#window(caller);
     return new SkillTool(this.#skills, { ledger, ...(onEvent && { onEvent }) });
   }
 
-  /** MCP does not say which agent calls; the hook before it does. */
+  /** MCP does not say who calls, but the hook before the call does. */
   readonly onCall: Hook = async (input, toolUseId) => {
-    const agentId = isRecord(input) ? input["agent_id"] : undefined;
-    if (typeof agentId === "string" && toolUseId !== undefined) keepLatest(this.#callers, toolUseId, agentId);
+    if (toolUseId !== undefined) keepLatest(this.#callers, toolUseId, windowOf(input));
     return {};
   };
 
   readonly onStart: Hook = async (input) => {
     const source = isRecord(input) ? input["source"] : undefined;
-    if (source === "compact" || source === "clear") this.#ledger = new ConversationLedger();
+    // A sub-agent is compacted alone.
+    if (source === "compact" || source === "clear") this.#windows.delete(windowOf(input));
     return {};
   };
+
+  #window(key: string): ConversationLedger {
+    const ledger = this.#windows.get(key) ?? new ConversationLedger();
+    keepLatest(this.#windows, key, ledger);
+    return ledger;
+  }
 
   /** Never fails the prompt. */
   readonly onPrompt: Hook = async (input) => {
     const { autoTrigger = true, confidenceThreshold, maxSkills = 3, maxChars = 10_000, onEvent } = this.#options;
     const prompt = isRecord(input) ? input["prompt"] : undefined;
-    if (!autoTrigger || typeof prompt !== "string") return {};
+    // The report of a background agent comes as a prompt as well.
+    if (!autoTrigger || typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
     const texts: string[] = [];
+    const ledger = this.#window(windowOf(input));
     try {
       this.#skills.keepFresh();
       const triggers = this.#trigger.analyzeTask(prompt, {
@@ -111,14 +127,14 @@ class ClaudeSession {
       });
       let room = maxChars;
       for (const { skill, reason, confidence } of triggers) {
-        if (this.#ledger.has(skill.name, skill.hash) || texts.length >= maxSkills) continue;
+        if (ledger.has(skill.name, skill.hash) || texts.length >= maxSkills) continue;
         if (skill.instructions.length + MARGIN > room) {
           texts.push(`The skill '${skill.name}' fits this prompt (${reason}); the skill tool of haversack loads it.`);
           continue;
         }
-        this.#ledger.by = "auto";
-        const loaded = this.#skills.load(skill.name, { ledger: this.#ledger });
-        this.#ledger.by = "tool";
+        ledger.by = "auto";
+        const loaded = this.#skills.load(skill.name, { ledger });
+        ledger.by = "tool";
         if (loaded.kind !== "loaded") continue;
         const text = skillMessage(skill.name, loaded.text, { by: "auto", reason });
         texts.push(text);
@@ -133,13 +149,19 @@ class ClaudeSession {
   };
 }
 
-const MOST_AGENTS = 200;
+/** Maximum number of sessions and sub-agents. The least recently used is forgotten first, and then gets texts again. */
+const MOST_WINDOWS = 1_000;
+
+function windowOf(input: unknown): string {
+  const { session_id: session = "", agent_id: agent = "" } = isRecord(input) ? input : {};
+  return `${String(session)} ${String(agent)}`;
+}
 
 function keepLatest<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   map.set(key, value);
   for (const oldest of map.keys()) {
-    if (map.size <= MOST_AGENTS) return;
+    if (map.size <= MOST_WINDOWS) return;
     map.delete(oldest);
   }
 }
@@ -157,11 +179,11 @@ interface Transport {
 
 /** As much of MCP as one tool needs. The description of the tool is made when it is listed, so it follows the registry. */
 class SkillServer {
-  readonly #session: ClaudeSession;
+  readonly #sessions: ClaudeSessions;
   #transport: Transport | undefined;
 
-  constructor(session: ClaudeSession) {
-    this.#session = session;
+  constructor(sessions: ClaudeSessions) {
+    this.#sessions = sessions;
   }
 
   async connect(transport: Transport): Promise<void> {
@@ -195,7 +217,7 @@ class SkillServer {
 
   async #call(method: string, params: Record<string, unknown>): Promise<object | undefined> {
     const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
-    const tool = this.#session.toolFor(meta["claudecode/toolUseId"]);
+    const tool = this.#sessions.toolFor(meta["claudecode/toolUseId"]);
     switch (method) {
       case "initialize":
         return {
@@ -214,7 +236,7 @@ class SkillServer {
               description: tool.description,
               inputSchema: await inputSchema.jsonSchema,
               annotations: { readOnlyHint: true },
-              // Else the client hides the tool behind its tool search, and no model sees the catalogue.
+              // Otherwise the client hides the tool behind its tool search, and no model sees the catalogue.
               _meta: { "anthropic/alwaysLoad": true },
             },
           ],

@@ -30,20 +30,25 @@ export interface AgentErrorDetails {
 export class AgentError extends HaversackError {
   declare readonly code: AgentFaultCode;
   declare readonly hint: string;
-  readonly file: string | undefined;
-  readonly field: string | undefined;
-  readonly agent: string | undefined;
-  readonly conversationId: string | undefined;
+  // Only set if they are known: Node prints every field of an error that nobody catches.
+  declare readonly file?: string;
+  declare readonly field?: string;
+  declare readonly agent?: string;
+  declare readonly conversationId?: string;
   /** All problems, if there are several. */
   readonly problems: readonly AgentProblem[];
 
   constructor(code: AgentFaultCode, message: string, details: AgentErrorDetails) {
     super(code, message, { hint: details.hint, ...("cause" in details && { cause: details.cause }) });
     this.name = "AgentError";
-    this.file = details.file;
-    this.field = details.field;
-    this.agent = details.agent;
-    this.conversationId = details.conversationId;
+    const { file, field, agent, conversationId } = details;
+    Object.assign(
+      this,
+      file !== undefined && { file },
+      field !== undefined && { field },
+      agent !== undefined && { agent },
+      conversationId !== undefined && { conversationId },
+    );
     this.problems = details.problems ?? [];
   }
 }

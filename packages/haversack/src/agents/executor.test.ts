@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { jsonSchema, Output, type Telemetry, type UserContent } from "ai";
+import { jsonSchema, Output, type Telemetry, type UserContent, wrapLanguageModel } from "ai";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { AgentSystemBuilder } from "./builder.ts";
@@ -232,6 +232,58 @@ describe("skills of a turn", () => {
     expect(textsOf(model.calls[1], "system")).toEqual(["## Dynamic Knowledge System\n\nMy own words."]);
   });
 
+  it("offers no skill tool and no section on skills while there are no skills", async () => {
+    const model = scriptedModel("One.", [{ tool: "skill", input: { name: "late" } }], "Two.", "Three.");
+    const { executor, skills } = await AgentSystemBuilder.default()
+      .withAgent({ name: "bare", instructions: "You think." })
+      .withModel(model)
+      .build();
+    const ask = () => executor.execute("bare", "Hello", { conversationId: "c" });
+    const toolsOf = (at: number) => model.calls[at]?.tools?.map(({ name }) => name);
+    await ask();
+    expect(textsOf(model.calls[0], "system")).toEqual(["You think."]);
+    expect(toolsOf(0)).toEqual(["read", "write", "grep"]);
+    skills.add("late", "---\nname: late\ndescription: Came later\n---\nx");
+    await ask();
+    expect(textsOf(model.calls[1], "system")[0]).toContain("Dynamic Knowledge System");
+    expect(toolsOf(1)).toContain("skill");
+    // The conversation has a call of the tool, and some providers refuse calls of unknown tools.
+    skills.remove("late");
+    await ask();
+    expect(toolsOf(3)).toContain("skill");
+  });
+
+  it("leaves a tool called skill to those who gave it, and still loads the skills that a task needs", async () => {
+    const skill = {
+      description: "Mine",
+      inputSchema: jsonSchema({ type: "object" as const, properties: {} }),
+      execute: () => "my own answer",
+    };
+    const script: Script = [[{ tool: "skill", input: {} }], "x"];
+    const { executor, model } = await start(script, (builder) => builder.withTools({ skill }), {
+      "agents/bare.md": "---\nname: bare\ntools: [skill]\n---\nYou think.\n",
+    });
+    const { toolCalls, skills } = await executor.execute("bare", TASK);
+    expect(toolCalls).toMatchObject([{ tool: "skill", output: "my own answer" }]);
+    expect(skills).toMatchObject([{ name: "danish-tender-guidelines", by: "auto" }]);
+    expect(model.calls[0]?.tools).toMatchObject([{ name: "skill", description: "Mine" }]);
+    const [prompt, loaded] = textsOf(model.calls[0], "system");
+    expect(prompt).toBe("You think.");
+    expect(loaded).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+    expect(loaded).not.toContain("skill({");
+  });
+
+  it("names the way to read resources that there is", async () => {
+    const read = {
+      description: "Reads mail",
+      inputSchema: jsonSchema({ type: "object" as const, properties: {} }),
+      execute: () => "mail",
+    };
+    const { executor, model } = await start(["x"], (builder) => builder.withTools({ read }));
+    await executor.execute("technical-analyst", TASK);
+    expect(textsOf(model.calls[0], "system")[1]).toContain('skill({ name: "danish-tender-guidelines", resource:');
+  });
+
   it("lists no resources to an agent that cannot read them", async () => {
     const { executor, model } = await start(["x"], undefined, {
       "agents/bare.md": "---\nname: bare\ntools: []\n---\nYou think.\n",
@@ -355,6 +407,7 @@ describe("conversations", () => {
     const second = await start(["y"], (builder) => builder.withStore(folderStore(`${store}/deep/conversations`)));
     const result = await second.executor.execute("technical-analyst", TASK, { conversationId: "a/../b" });
     expect(result).toMatchObject({ turn: 2, skills: [{ cached: true }] });
+    expect(second.system.cache.size("a/../b")).toBe(1);
     expect(result.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user", "assistant"]);
     await second.executor.forget("a/../b");
     expect(await second.executor.messages("a/../b")).toBeUndefined();
@@ -693,6 +746,29 @@ describe("limits and settings", () => {
     });
   });
 
+  it("warns once if the provider reports no usage, because then no limit of tokens holds", async () => {
+    const none = {
+      inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+    };
+    const silent = wrapLanguageModel({
+      model: scriptedModel([{ tool: "skill", input: { query: "x" } }], "done"),
+      middleware: {
+        specificationVersion: "v4",
+        wrapGenerate: async ({ doGenerate }) => ({ ...(await doGenerate()), usage: none }),
+      },
+    });
+    const limited = await start([], (builder) => builder.withModel(silent).withConfig({ limits: { maxTokens: 50 } }));
+    expect(await limited.executor.execute("technical-analyst", "Hello")).toMatchObject({
+      text: "done",
+      totalTokens: 0,
+    });
+    expect(limited.logger.of("warning")).toMatchObject([{ text: expect.stringContaining("reports no usage") }]);
+    const free = await start([], (builder) => builder.withModel(silent));
+    await free.executor.execute("technical-analyst", "Hello");
+    expect(free.logger.of("warning")).toEqual([]);
+  });
+
   it("gives the model the settings of the agent's file and of the system", async () => {
     const agent =
       "---\nname: exact\ntools: [skill]\nbehavior: precise\ntop_p: 0.3\nmax_tokens: 500\nresponse_format: json\nthinking: high\n---\nYou answer in JSON.\n";
@@ -700,7 +776,7 @@ describe("limits and settings", () => {
       ['{"a":1}'],
       (builder) =>
         builder.withConfig({
-          call: { headers: { "x-team": "t" }, timeout: 5_000, providerOptions: { scripted: { tier: "flex" } } },
+          call: { headers: { "x-team": "t" }, timeout: 60_000, providerOptions: { scripted: { tier: "flex" } } },
         }),
       { "agents/exact.md": agent },
     );
@@ -806,6 +882,20 @@ describe("limits and settings", () => {
       ["nope", expect.stringContaining("unavailable tool 'nope'")],
       ["read", expect.stringContaining("`path` must be a string")],
     ]);
+  });
+
+  it("refuses a task that is none, and an empty ID, which would put strangers into one conversation", async () => {
+    const { executor, model } = await start(["x"]);
+    for (const [task, conversationId, text] of [
+      [undefined, "c", "The task is undefined."],
+      [5, "c", "The task is number."],
+      ["Hello", "", "The conversationId is empty."],
+      ["Hello", 7, "The conversationId is empty."],
+    ] as const)
+      await expect(
+        executor.execute("technical-analyst", task as never, { conversationId: conversationId as never }),
+      ).rejects.toMatchObject({ code: "agents-misused", message: text });
+    expect(model.calls).toEqual([]);
   });
 
   it("refuses an empty task before it asks anybody", async () => {

@@ -150,7 +150,7 @@ export class AgentExecutor {
     return saved && copyOf(saved.messages);
   }
 
-  /** Ends a conversation: its messages, its skills and its kept outputs are forgotten, also in the stores. Waits for a turn under way. */
+  /** Ends a conversation: deletes its messages, skills and kept outputs, also in the stores. Waits for a running turn. */
   async forget(conversationId: string): Promise<void> {
     const { cache, conversations, middlewares } = this.#parts;
     await conversations.forget(conversationId);
@@ -158,7 +158,7 @@ export class AgentExecutor {
     for (const middleware of middlewares) await middleware.forget?.(conversationId);
   }
 
-  /** Waits for the turns under way. Later calls throw. */
+  /** Waits for running turns. Later calls throw. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#parts.conversations.close();
@@ -173,12 +173,8 @@ export class AgentExecutor {
   ): Promise<AgentResult> {
     if (this.#isClosed)
       throw new AgentError("agents-misused", "The system was closed.", { hint: "Build a new one.", agent });
-    if (task.length === 0 || (typeof task === "string" && task.trim() === ""))
-      throw new AgentError("agents-misused", "The task is empty.", {
-        hint: "Say what the agent is to do: providers refuse empty messages.",
-        agent,
-        conversationId,
-      });
+    const misused = taskProblem(task) ?? idProblem(conversationId);
+    if (misused) throw new AgentError("agents-misused", misused.text, { hint: misused.hint, agent });
     const { conversations, config } = this.#parts;
     const lineage: Lineage = { mainConversationId: conversationId, path: [agent], maxTokens: config.limits.maxTokens };
     const { signal } = options;
@@ -266,7 +262,7 @@ export class AgentExecutor {
       wrapTools: (wrapper) => void wrappers.push(wrapper),
       onStep: (listener) => void listeners.push(listener),
     };
-    // The outermost wrapper: a middleware may have changed the handoff, and what is told is what the model gets.
+    // The outermost wrapper, because a middleware may have changed the handoff: reports what the model gets.
     const handedOver = new Map<string, Delegation>();
     context.wrapTools(async ({ toolCallId }, run) => {
       const output = await run();
@@ -359,7 +355,7 @@ export class AgentExecutor {
     });
   }
 
-  /** Another agent does a part of the task in a conversation of its own, and hands its result over. */
+  /** Another agent does a part of the task in its own conversation, and hands over its result. */
   #delegateTool(
     context: AgentContext,
     {
@@ -588,7 +584,7 @@ function toolCallsOf(content: Step["content"]): AgentResult["toolCalls"] {
   );
 }
 
-/** Each tool with the wrappers around its execution. A tool without `execute` is the caller's own affair and stays as it is. */
+/** Each tool with the wrappers around its execution. A tool without `execute` is left to the caller and stays as it is. */
 function wrapTools(tools: ToolSet, wrappers: readonly ToolWrapper[]): ToolSet {
   return Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => {
@@ -625,6 +621,25 @@ async function settle(output: unknown): Promise<unknown> {
   return last;
 }
 
+function taskProblem(task: unknown): { text: string; hint: string } | undefined {
+  if (typeof task !== "string" && !Array.isArray(task))
+    return {
+      text: `The task is ${task === null ? "null" : typeof task}.`,
+      hint: "Give it a text, or parts of a message.",
+    };
+  if (task.length > 0 && (typeof task !== "string" || task.trim() !== "")) return undefined;
+  return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
+}
+
+/** Without an ID, different people must not share a conversation. */
+function idProblem(conversationId: unknown): { text: string; hint: string } | undefined {
+  if (typeof conversationId === "string" && conversationId.trim() !== "") return undefined;
+  return {
+    text: "The conversationId is empty.",
+    hint: "Give each conversation an ID of its own, or leave conversationId out for a new one.",
+  };
+}
+
 function textOf(task: string | UserContent): string {
   if (typeof task === "string") return task;
   return task.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
@@ -634,7 +649,7 @@ function reportQuietly(logger: AgentLogger, who: { agent: string; conversationId
   try {
     logger.log({ ...who, type: "warning", text: `a listener failed: ${errorText(error)}` });
   } catch {
-    // The logger itself is what fails.
+    // The logger itself has failed.
   }
 }
 

@@ -45,7 +45,7 @@ export function fileTools(root: string, skills: SkillRegistry): ToolSet {
     if (read.kind === "text") return read.text;
     throw new Error(read.text);
   };
-  return {
+  const tools: ToolSet = {
     read: {
       description: `Reads a text file, with line numbers, at most ${MAX_READ_CHARS} characters at once. Paths are relative to ${root}; the files of skills are read by their absolute path.`,
       inputSchema: input<{ path: string; offset?: number; limit?: number }>(
@@ -110,6 +110,15 @@ export function fileTools(root: string, skills: SkillRegistry): ToolSet {
         grep(pattern, { start: place(path), root, signal: abortSignal }),
     },
   } as ToolSet;
+  READERS.add(tools["read"]!);
+  return tools;
+}
+
+const READERS = new WeakSet<object>();
+
+/** Whether a tool is our `read`, which also reads the files of skills. People have other tools of that name. */
+export function readsSkills(tool: object | undefined): boolean {
+  return tool !== undefined && READERS.has(tool);
 }
 
 function shortened(line: string): string {
@@ -118,7 +127,7 @@ function shortened(line: string): string {
   return `${cut}… (the first ${cut.length} of ${line.length} characters of this line; grep shows the part around a match)`;
 }
 
-/** False for a link that leads out of the root: what is there is nobody's business. */
+/** False for a link that leads out of the root: its target must not be visible. */
 function isFolderIn(path: string, root: string): boolean {
   try {
     const real = diskFileSystem.realpath(path);
@@ -144,7 +153,7 @@ async function grep(
       found.push(`(stopped after ${MAX_GREP_FILES} files; name a folder)`);
       break;
     }
-    // Other conversations of the process go on meanwhile.
+    // Lets other conversations of the process continue.
     if (files % 20 === 0) await breathe();
     const read = readProjectText(file, { root, maxBytes: MAX_GREP_BYTES, mayLinkInside: true });
     if (!read) continue;
@@ -203,7 +212,7 @@ async function* matchingLines(
   }
 }
 
-/** The indexes of the texts that match. The pattern is the model's, so it runs under a time limit. */
+/** The indexes of the texts that match. The pattern comes from the model, so it runs under a time limit. */
 function matches(pattern: RunnablePattern, texts: readonly string[]): number[] {
   const { pairs, slow, skipped } = matchEach([pattern], texts, { budgetMs: 500 });
   if (slow.length > 0 || skipped.length > 0) throw new Error(`${pattern.source} takes too long; use a simpler one`);

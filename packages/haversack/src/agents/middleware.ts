@@ -18,10 +18,11 @@ import type { AgentSystemConfig } from "./config.ts";
 import type { ConversationLedger } from "./conversations.ts";
 import { turnError } from "./errors.ts";
 import type { AgentEventDetails, LoadedBy } from "./events.ts";
+import { readsSkills } from "./file-tools.ts";
 import { SkillAutoTrigger, type SkillTrigger } from "./skill-auto-trigger.ts";
 import type { SkillCache } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
-import { SkillTool } from "./skill-tool.ts";
+import { isSkillTool, SkillTool } from "./skill-tool.ts";
 
 /** A skill of this turn: how it came into the conversation, and what it cost. */
 export interface LoadedSkill {
@@ -45,13 +46,13 @@ export interface AgentToolCall {
   error?: string;
 }
 
-/** What an agent did for another one. The other one's model gets only the handoff. */
+/** What an agent did for another one, whose model gets only the handoff. */
 export interface Delegation {
   agent: string;
   task: string;
   /** The whole answer. */
   text: string;
-  /** What the model that delegated was given. */
+  /** The text that the delegating model was given. */
   handoff: string;
   status: "completed" | "failed" | "refused";
   usage: LanguageModelUsage;
@@ -69,7 +70,7 @@ export interface AgentResult<Output = unknown> {
   messages: ModelMessage[];
   /** Of this agent's own calls, in this turn. */
   usage: LanguageModelUsage;
-  /** Tokens of this turn with all that it delegated. */
+  /** Tokens of this turn, including delegated work. */
   totalTokens: number;
   steps: number;
   finishReason: FinishReason;
@@ -169,7 +170,7 @@ export interface AgentContext {
   wrapTools(wrapper: ToolWrapper): void;
   /** Called after each step. Return "stop" to end the turn. */
   onStep(listener: (step: AgentStep) => "stop" | undefined): void;
-  /** After `next`: what the turn gave. */
+  /** After `next`: the result of the turn. */
   result?: AgentResult;
 }
 
@@ -230,7 +231,7 @@ export function agentLoadingMiddleware(
 }
 
 const KNOWLEDGE_HEADING = "## Dynamic Knowledge System";
-/** What the model is told about skills. It must not wait for skills that nobody loads. */
+/** What the model is told about skills. It must not expect skills that nobody loads. */
 const knowledge = (isAutomatic: boolean) => `${KNOWLEDGE_HEADING}
 
 Skills hold expertise for kinds of tasks: guidelines, templates, methods. The description of the \`skill\` tool lists them.
@@ -248,8 +249,9 @@ export function contextSetupMiddleware(): AgentMiddleware {
     const { agent, skills, cache, ledger, conversationId, config, tools } = context;
     for (const { file, text } of skills.keepFresh())
       context.emit({ type: "warning", text: `${file}: ${text}. The last good version of its skills is used.` });
-    if (tools["skill"]) {
-      const readTool = tools["read"] ? "read" : undefined;
+    if (isSkillTool(tools["skill"], skills) && !hasSkills(context)) delete context.tools["skill"];
+    if (isSkillTool(tools["skill"], skills)) {
+      const readTool = readsSkills(tools["read"]) ? "read" : undefined;
       const tool = new SkillTool(skills, {
         cache,
         ledger,
@@ -262,7 +264,7 @@ export function contextSetupMiddleware(): AgentMiddleware {
         },
       });
       // As text: the catalogue stays the same within a turn, whatever happens to the registry.
-      context.tools["skill"] = { ...tool.toTool(), description: tool.description } as ToolSet[string];
+      context.tools["skill"] = Object.assign(tool.toTool(), { description: tool.description }) as ToolSet[string];
       if (!/dynamic knowledge system/i.test(context.instructions))
         context.instructions = `${context.instructions}\n\n${knowledge(config.skills.autoTrigger.enabled)}`;
     }
@@ -276,6 +278,17 @@ export function contextSetupMiddleware(): AgentMiddleware {
     }
     await next();
   };
+}
+
+/** Without skills there is nothing to offer. A conversation that has calls of the tool keeps it: some providers refuse calls of unknown tools. */
+function hasSkills({ skills, messages }: AgentContext): boolean {
+  if (skills.listSkills().length > 0) return true;
+  return messages.some(
+    ({ role, content }) =>
+      role === "assistant" &&
+      typeof content !== "string" &&
+      content.some((part) => part.type === "tool-call" && part.toolName === "skill"),
+  );
 }
 
 function noteToolLoad(context: AgentContext, event: AgentEventDetails): void {
@@ -301,14 +314,16 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
     }
     const fresh = triggers.filter(({ skill }) => !context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
     const known = triggers.filter(({ skill }) => context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
-    // A new version of a skill that the conversation has is no new topic.
+    // A new version of a skill that the conversation has is not a new topic.
     const newTopics = fresh.map(({ skill }) => skill.name).filter((name) => !context.ledger.has(name));
     if (context.turn > 1 && newTopics.length > 0) {
       const before = context.ledger.entries.map(({ skill }) => skill);
       context.emit({ type: "topic-changed", skills: newTopics, before });
     }
     for (const { skill, reason, confidence, matchedKeywords } of known) {
-      (cache ?? context.cache).get(context.conversationId, skill.name);
+      // It may be too old for the cache, or from before a restart.
+      const kept = cache ?? context.cache;
+      if (!kept.get(context.conversationId, skill.name)) kept.set(context.conversationId, skill.name, skill);
       context.emit({ type: "skill-cached", skill: skill.name, by: "auto", reason, sent: false });
       context.loaded.push({
         name: skill.name,
@@ -356,7 +371,8 @@ function injectSkill(
     context.inject(told);
     return 0;
   };
-  const again = (text: string) => (context.tools["skill"] ? ` skill({ name: "${name}" }) ${text}.` : "");
+  const hasTool = isSkillTool(context.tools["skill"], context.skills);
+  const again = (text: string) => (hasTool ? ` skill({ name: "${name}" }) ${text}.` : "");
   try {
     const skill = registry.getSkill(name);
     if (!skill) return fail("there is no such skill", `The skill '${name}' was to be loaded, but it is not installed.`);
@@ -367,12 +383,14 @@ function injectSkill(
         "its text does not fit into autoTrigger.maxTokens",
         `The skill '${name}' fits this task (${reason}). It is long, so it was not loaded.${again("loads it")}`,
       );
-    const readHint = context.tools["read"]
-      ? "Use the read tool to access these resources."
-      : `To read one: skill({ name: "${skill.name}", resource: "…" }).`;
+    const { read } = context.tools;
+    const readHint =
+      readsSkills(read) || !hasTool
+        ? "Use the read tool to access these resources."
+        : `To read one: skill({ name: "${skill.name}", resource: "…" }).`;
     ledger.by = by;
-    // Names of files that nothing can read would be of no use.
-    const includeResources = Boolean(context.tools["read"] ?? context.tools["skill"]);
+    // Names of files are useless if no tool can read them.
+    const includeResources = read !== undefined || hasTool;
     const loaded = registry.load(skill.name, { ledger, conversationId, readHint, includeResources });
     ledger.by = "tool";
     if (loaded.kind === "unknown") return fail(loaded.text, `The skill '${name}' could not be loaded.`);
@@ -416,7 +434,15 @@ export function skillMessage(name: string, text: string, { by, reason }: { by: L
 /** Ends the turn when it has used its tokens. */
 export function budgetMiddleware(): AgentMiddleware {
   return async (context, next) => {
-    context.onStep(() => {
+    let isWarned = false;
+    context.onStep(({ usage }) => {
+      const isCounted = (usage.totalTokens ?? usage.inputTokens ?? usage.outputTokens) !== undefined;
+      if (!isCounted && !isWarned && context.maxTokens !== Number.POSITIVE_INFINITY) {
+        isWarned = true;
+        const text =
+          "the provider reports no usage, so limits.maxTokens cannot end this turn; some report it only on request";
+        context.emit({ type: "warning", text });
+      }
       if (context.usedTokens < context.maxTokens) return undefined;
       context.emit({ type: "budget-spent", usedTokens: context.usedTokens, maxTokens: context.maxTokens });
       return "stop";

@@ -184,6 +184,14 @@ describe("skillMiddleware", () => {
     const { inner, model } = wrapped([[{ tool: "skill", input: { name: "danish-tender-guidelines" } }], "Done."]);
     await generateText({ model, prompt: TASK });
     expect(textsOf(inner.calls[1], "tool")[0]).toContain("already in this conversation");
+    // Neither when the model has loaded it in an earlier turn.
+    const other = wrapped([SKILL_CALL, "One.", "Two."]);
+    const messages: ModelMessage[] = [{ role: "user", content: "Hello" }];
+    messages.push(...(await generateText({ model: other.model, messages })).responseMessages);
+    messages.push({ role: "user", content: "Now a complexity estimation in story points, please" });
+    await generateText({ model: other.model, messages });
+    expect(textsOf(other.inner.calls[2], "tool")[0]).toContain("Points = ");
+    expect(textsOf(other.inner.calls[2], "system")).toEqual([]);
   });
 
   it("tells the model about unknown names and malformed arguments, and stops a model that only loads", async () => {
@@ -210,12 +218,54 @@ describe("skillMiddleware", () => {
     const tools = { skill: { ...clock, execute: () => "mine" } };
     await generateText({ model: own.model, tools, stopWhen: isStepCount(3), prompt: TASK });
     expect(textsOf(own.inner.calls[1], "tool")).toEqual(["mine"]);
+    expect(textsOf(own.inner.calls[1], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+    expect(textsOf(own.inner.calls[1], "system")[0]).not.toContain("skill({");
+    const named = [{ tool: "skill", input: { name: "danish-tender-guidelines" } }];
+    const theirs = wrapped([named, "ok", "ok"]);
+    const messages: ModelMessage[] = [{ role: "user", content: "Hello" }];
+    const first = await generateText({ model: theirs.model, tools, stopWhen: isStepCount(3), messages });
+    messages.push(...first.responseMessages, { role: "user", content: TASK });
+    await generateText({ model: theirs.model, tools, messages });
+    expect(textsOf(theirs.inner.calls[2], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
     const stream = wrapped(["ok"]);
     expect(await streamText({ model: stream.model, tools, prompt: "x" }).text).toBe("ok");
     const off = wrapped(["ok"], { autoTrigger: false, catalogueTokens: 60 });
     await generateText({ model: off.model, toolChoice: "none", prompt: TASK });
     expect(off.inner.calls[0]?.prompt).toHaveLength(1);
     expect(off.inner.calls[0]?.tools).toBeUndefined();
+  });
+
+  it("adds nothing without skills, and keeps the tool while a conversation has calls of it", async () => {
+    const skills = new SkillRegistry();
+    const inner = scriptedModel("One.", SKILL_CALL, "Two.", "Three.");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
+    await generateText({ model, prompt: TASK });
+    expect(inner.calls[0]?.prompt).toHaveLength(1);
+    expect(inner.calls[0]?.tools).toBeUndefined();
+    skills.add("complexity-calculator", "---\nname: complexity-calculator\ndescription: Estimates\n---\nPoints.\n");
+    const messages: ModelMessage[] = [{ role: "user", content: "Hello" }];
+    messages.push(...(await generateText({ model, messages })).responseMessages, { role: "user", content: "More" });
+    expect(inner.calls[1]?.tools).toMatchObject([{ name: "skill" }]);
+    skills.remove("complexity-calculator");
+    await generateText({ model, messages });
+    expect(inner.calls[3]?.tools).toMatchObject([
+      { name: "skill", description: expect.stringContaining("No skill is installed") },
+    ]);
+  });
+
+  it("serves two models at once, each with its own conversation", async () => {
+    const middleware = skillMiddleware(skillsOf());
+    const inner = ["a", "b"].map((answer) => scriptedModel(SKILL_CALL, answer));
+    const answers = await Promise.all(
+      inner.map((model) =>
+        generateText({ model: wrapLanguageModel({ model, middleware }), prompt: TASK }).then(({ text }) => text),
+      ),
+    );
+    expect(answers).toEqual(["a", "b"]);
+    for (const { calls } of inner) {
+      expect(textsOf(calls[1], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+      expect(textsOf(calls[1], "tool")[0]).toContain("Points = ");
+    }
   });
 
   it("passes a provider's failure on, whole and half-way through a stream", async () => {
@@ -242,7 +292,111 @@ describe("skillMiddleware", () => {
       expect(server.requests[1]?.text).toContain("Points = ");
       expect(server.requests[2]?.text).toContain("already in this conversation");
     });
+
+    it(`keeps every earlier byte of a conversation over the ${api} API`, async () => {
+      const server = await startModelServer("One.", SKILL_CALL, "Two.", "Three.");
+      const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
+      const messages: ModelMessage[] = [];
+      for (const content of [TASK, "Thanks", "Now an architecture review of our microservices"]) {
+        messages.push({ role: "user", content });
+        messages.push(...(await generateText({ model, tools: { clock }, messages })).responseMessages);
+      }
+      const sent = server.requests.map(({ body }) => ({
+        head: JSON.stringify([body.system, body.tools]),
+        messages: body.messages.map((message) => JSON.stringify(message)),
+      }));
+      expect(sent).toHaveLength(4);
+      for (const [at, { head, messages: now }] of sent.entries()) {
+        const before = sent[at - 1] ?? { head, messages: [] };
+        expect(head).toBe(before.head);
+        expect(now.slice(0, before.messages.length)).toEqual(before.messages);
+      }
+      expect(sent.at(-1)?.messages.at(-1)).toContain("AUTO-LOADED SKILL: architecture-analyzer");
+    });
+
+    it(`passes on a stream that ends half-way after a skill was loaded, and an abort, over the ${api} API`, async () => {
+      const server = await startModelServer(SKILL_CALL, { cut: "This is only the " }, SKILL_CALL, { hang: "Wait " });
+      const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
+      const read = async (abortSignal?: AbortSignal, onText?: () => void) => {
+        const parts: string[] = [];
+        const options = { model, prompt: "Hello", maxRetries: 0, onError: () => undefined };
+        for await (const part of streamText({ ...options, ...(abortSignal && { abortSignal }) }).fullStream) {
+          parts.push(part.type);
+          if (part.type === "text-delta") onText?.();
+        }
+        return parts;
+      };
+      const cut = await read();
+      expect(cut).toContain("tool-result");
+      expect(cut).toContain("text-delta");
+      expect(cut).toContain("error");
+      const controller = new AbortController();
+      const aborted = await read(controller.signal, () => controller.abort());
+      expect(aborted).toContain("abort");
+      expect(server.requests).toHaveLength(4);
+    });
   }
+
+  it("can put skills into user messages, for models that take system messages only at the start", async () => {
+    const tender = [{ tool: "skill", input: { name: "danish-tender-guidelines" } }];
+    const { inner, model } = wrapped([tender, "One.", "Two.", "Three."], { injectAs: "user" });
+    const messages: ModelMessage[] = [];
+    for (const content of [TASK, "An architecture review, please", TASK]) {
+      messages.push({ role: "user", content });
+      messages.push(...(await generateText({ model, instructions: "You analyze.", messages })).responseMessages);
+    }
+    expect(textsOf(inner.calls[1], "tool")[0]).toContain("already in this conversation");
+    for (const call of inner.calls) expect(textsOf(call, "system")).toEqual(["You analyze."]);
+    const added = textsOf(inner.calls.at(-1), "user").filter((text) => text.startsWith("## AUTO-LOADED SKILL: "));
+    expect(added.map((text) => text.split("\n")[0])).toEqual([
+      "## AUTO-LOADED SKILL: danish-tender-guidelines",
+      "## AUTO-LOADED SKILL: architecture-analyzer",
+    ]);
+  });
+
+  it("checks its options", () => {
+    for (const options of [{ maxRounds: Number.NaN }, { maxSkill: 3 }, { injectAs: "assistant" }])
+      expect(() => skillMiddleware(skillsOf(), options as never)).toThrow(
+        expect.objectContaining({ code: "config-invalid", field: Object.keys(options)[0] }),
+      );
+  });
+
+  it("runs 50 conversations at once through one middleware, each with its own skills", async () => {
+    const inner = scriptedModel(
+      (call) =>
+        textsOf(call, "system")
+          .join("\n")
+          .match(/SKILL: (.+)/)?.[1] ?? "none",
+    );
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skillsOf()) });
+    const tasks = [
+      [TASK, "danish-tender-guidelines"],
+      ["A complexity estimation in story points", "complexity-calculator"],
+      ["What is the capital of Portugal?", "none"],
+    ] as const;
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => generateText({ model, prompt: tasks[at % 3]![0] })),
+    );
+    expect(answers.map(({ text }) => text)).toEqual(answers.map((_, at) => tasks[at % 3]![1]));
+  });
+
+  it("lets go of the provider's stream when nobody reads on", async () => {
+    const isCancelled = Promise.withResolvers<void>();
+    const inner = scriptedModel(SKILL_CALL);
+    const first = inner.doStream.bind(inner);
+    const reader = Promise.withResolvers<ReadableStreamDefaultReader>();
+    let round = 0;
+    inner.doStream = async (call) => {
+      if (round++ === 0) return first(call);
+      // The reader leaves while the next answer begins.
+      await (await reader.promise).cancel();
+      return { stream: new ReadableStream({ cancel: () => isCancelled.resolve() }) };
+    };
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skillsOf()) });
+    const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "Hello" }] }];
+    reader.resolve((await model.doStream({ prompt })).stream.getReader());
+    await isCancelled.promise;
+  });
 });
 
 describe("plain functions", () => {

@@ -1,9 +1,10 @@
 /**
- * For those who keep their own loop: a middleware for `wrapLanguageModel`, and plain functions. The middleware is all that an existing
- * `generateText`, `streamText` or agent needs: it loads the skills that a message needs, and it answers the model's calls of `skill` itself.
+ * For programs with their own loop: a middleware for `wrapLanguageModel`, and plain functions. An existing `generateText`, `streamText` or agent
+ * needs only the middleware: it loads the skills that a message needs, and answers the model's calls of `skill` itself.
  */
 import { createHash } from "node:crypto";
 import type { LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
+import { BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
 import { ConversationLedger } from "./conversations.ts";
 import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
@@ -74,13 +75,26 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
   catalogueTokens?: number;
   /** How many times in a row the model may call `skill` before its answer is passed on. Default: 5. */
   maxRounds?: number;
+  /** The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system. */
+  injectAs?: "system" | "user";
 }
 
+const OPTION_KINDS: Kinds = {
+  confidenceThreshold: numberFrom(0, 1),
+  maxSkills: countFrom(0),
+  autoTrigger: BOOLEAN,
+  catalogueTokens: numberFrom(0),
+  maxRounds: countFrom(0),
+  injectAs: oneOf("system", "user"),
+};
+
 /**
- * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Needs no conversation ID: what it adds depends only on the messages
- * before it, so the same messages give the same bytes, and the provider's prompt cache holds.
+ * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Without skills it adds nothing. Needs no conversation ID: what it adds
+ * depends only on the messages before it, so the same messages give the same bytes, and the provider's prompt cache holds. Throws an
+ * AgentError if an option is unknown or has a wrong value.
  */
 export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareOptions = {}): LanguageModelMiddleware {
+  checkSettings(options, OPTION_KINDS, { of: "skillMiddleware" });
   const { autoTrigger = true, maxRounds = 5 } = options;
   const tool = new SkillTool(skills, {
     ...(options.catalogueTokens !== undefined && { catalogueTokens: options.catalogueTokens }),
@@ -96,8 +110,10 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       skills.keepFresh();
       const hasOwn = params.tools?.some(({ name }) => name === tool.name) ?? false;
       const prompt = hasOwn ? params.prompt : withPlainCalls(params.prompt);
-      const next: CallOptions = { ...params, prompt: autoTrigger ? injector.inject(prompt) : prompt };
-      if (!hasOwn && params.toolChoice?.type !== "none") {
+      const next: CallOptions = { ...params, prompt: autoTrigger ? injector.inject(prompt, { hasOwn }) : prompt };
+      // Without skills there is nothing to offer. A prompt that has calls of the tool keeps it: some providers refuse calls of unknown tools.
+      const isOffered = skills.listSkills().length > 0 || new SkillWindow(prompt).hasCalls;
+      if (!hasOwn && isOffered && params.toolChoice?.type !== "none") {
         next.tools = [...(params.tools ?? []), await definitionOf(tool)];
         OURS.add(next);
       }
@@ -120,6 +136,7 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       if (!isOurs(params)) return doStream();
       const first = await doStream();
       let current = first.stream.getReader();
+      let isCancelled = false;
       const stream = new ReadableStream<StreamPart>({
         start: async (controller) => {
           const content: Content[] = [];
@@ -135,6 +152,7 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 if (part.type === "finish") finish = part;
                 else if (part.type !== "stream-start" || round === 0) controller.enqueue(asExecuted(part, tool.name));
               }
+              if (isCancelled) return;
               const { results, isOver } = await answerCalls(said.content, tool, continued(params, content).prompt);
               for (const result of results) controller.enqueue(result);
               content.push(...said.content.map((part) => asExecuted(part, tool.name)), ...results);
@@ -145,13 +163,18 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 return;
               }
               current = (await model.doStream(continued(params, content))).stream.getReader();
+              if (isCancelled) return await current.cancel();
             }
           } catch (error) {
+            if (isCancelled) return;
             controller.enqueue({ type: "error", error });
             controller.close();
           }
         },
-        cancel: (reason) => current.cancel(reason),
+        cancel: (reason) => {
+          isCancelled = true;
+          return current.cancel(reason);
+        },
       });
       return { ...first, stream };
     },
@@ -245,7 +268,7 @@ function promptPart(part: Content): AssistantMessage["content"][number] | undefi
 /** Runs the calls of our tool. `isOver`: there were none, or the AI SDK must run others before the model goes on. */
 async function answerCalls(content: readonly Content[], tool: SkillTool, prompt: Prompt) {
   const calls = content.filter((part): part is ToolCall => part.type === "tool-call");
-  const window = windowOf(prompt);
+  const window = new SkillWindow(prompt).names;
   const results: ToolResult[] = [];
   for (const { toolCallId, toolName, input: text } of calls.filter(({ toolName }) => toolName === tool.name)) {
     const input = parseInput(text);
@@ -297,7 +320,7 @@ function withPlainCalls(prompt: Prompt): Prompt {
       next.push(message);
       continue;
     }
-    // What follows a result belongs to the model's next answer.
+    // Everything after a result belongs to the model's next answer.
     let parts: typeof message.content = [];
     for (const part of message.content) {
       if (part.type === "tool-result" && part.toolName === "skill") {
@@ -331,24 +354,40 @@ function plainOutput(output: ToolOutput): ToolOutput {
 }
 
 /** The skills whose text the messages hold. */
-function windowOf(prompt: Prompt): Set<string> {
-  const names = new Set<string>();
-  const called = new Map<string, string>();
-  for (const { role, content } of prompt) {
-    if (role === "system") for (const [, name] of content.matchAll(MARK)) names.add(name!);
-    if (role !== "assistant" && role !== "tool") continue;
+class SkillWindow {
+  readonly names = new Set<string>();
+  /** There are calls of `skill`, also such as failed. */
+  hasCalls = false;
+  readonly #called = new Map<string, string>();
+  readonly #hasOwn: boolean;
+
+  /** `hasOwn`: calls of `skill` are those of another tool. */
+  constructor(prompt: Prompt = [], { hasOwn = false } = {}) {
+    this.#hasOwn = hasOwn;
+    for (const message of prompt) this.add(message);
+  }
+
+  add(message: Message): void {
+    const { role, content } = message;
+    if (role === "system") for (const [, name] of content.matchAll(MARK)) this.names.add(name!);
+    const injected = INJECTED.get(message);
+    if (injected !== undefined) this.names.add(injected);
+    if (this.#hasOwn || (role !== "assistant" && role !== "tool")) return;
     for (const part of content) {
       if (part.type === "tool-call" && part.toolName === "skill") {
+        this.hasCalls = true;
         const { name, resource } = (part.input ?? {}) as SkillToolInput;
-        if (typeof name === "string" && !resource) called.set(part.toolCallId, name);
+        if (typeof name === "string" && !resource) this.#called.set(part.toolCallId, name);
       }
       if (part.type !== "tool-result") continue;
-      const name = called.get(part.toolCallId);
-      if (name !== undefined && plainOutput(part.output).type !== "error-text") names.add(name);
+      const name = this.#called.get(part.toolCallId);
+      if (name !== undefined && plainOutput(part.output).type !== "error-text") this.names.add(name);
     }
   }
-  return names;
 }
+
+/** The skills of messages that we added as the user's. */
+const INJECTED = new WeakMap<Message, string>();
 
 const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
 
@@ -356,28 +395,29 @@ const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
 class Injector {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
-  readonly #options: AutoTriggerOptions;
+  readonly #options: SkillMiddlewareOptions;
   /** What was added for a message, by the hash of its text. Kept, so that a changed file does not change earlier bytes. */
-  readonly #texts = new Map<string, { names: string[]; text: string }[]>();
+  readonly #texts = new Map<string, { name: string; text: string }[]>();
 
-  constructor(skills: SkillRegistry, options: AutoTriggerOptions) {
+  constructor(skills: SkillRegistry, options: SkillMiddlewareOptions) {
     this.#skills = skills;
     this.#trigger = new SkillAutoTrigger(skills);
     this.#options = options;
   }
 
-  inject(prompt: Prompt): Prompt {
+  /** `hasOwn`: the caller has a tool called `skill`, so the model cannot load anything with ours. */
+  inject(prompt: Prompt, { hasOwn }: { hasOwn: boolean }): Prompt {
     const next: Message[] = [];
-    const known = new Set<string>();
+    const known = new SkillWindow([], { hasOwn });
     let isFirst = true;
     for (const message of prompt) {
       if (message.role !== "user") {
         next.push(message);
-        for (const name of windowOf([message])) known.add(name);
+        known.add(message);
         continue;
       }
       const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      const added = this.#messagesFor(text, known);
+      const added = this.#messagesFor(text, { known: known.names, hasOwn });
       if (isFirst) next.push(...added, message);
       else next.push(message, ...added);
       isFirst = false;
@@ -385,36 +425,43 @@ class Injector {
     return next;
   }
 
-  #messagesFor(task: string, known: Set<string>): Message[] {
-    const key = createHash("sha256").update(task).digest("base64");
+  #messagesFor(task: string, { known, hasOwn }: { known: Set<string>; hasOwn: boolean }): Message[] {
+    const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
     let entries = this.#texts.get(key);
     if (!entries) {
-      entries = this.#load(task);
+      entries = this.#load(task, { hasOwn });
       this.#texts.set(key, entries);
       for (const oldest of this.#texts.keys()) {
         if (this.#texts.size <= MAX_TEXTS) break;
         this.#texts.delete(oldest);
       }
     }
-    const fresh = entries.filter(({ names }) => !known.has(names[0]!)).slice(0, this.#options.maxSkills ?? 3);
-    for (const { names } of fresh) for (const name of names) known.add(name);
-    return fresh.map(({ text }) => ({ role: "system", content: text }));
+    const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
+    return fresh.map(({ name, text }) => {
+      known.add(name);
+      if (this.#options.injectAs !== "user") return { role: "system", content: text };
+      const message: Message = { role: "user", content: [{ type: "text", text }] };
+      INJECTED.set(message, name);
+      return message;
+    });
   }
 
   /** A skill that cannot be loaded is left out: the call goes on without it. */
-  #load(task: string): { names: string[]; text: string }[] {
+  #load(task: string, { hasOwn }: { hasOwn: boolean }): { name: string; text: string }[] {
     const { confidenceThreshold } = this.#options;
     try {
       return (
         this.#trigger
           .analyzeTask(task, { ...(confidenceThreshold !== undefined && { confidenceThreshold }) })
-          // A few more than are added: the messages before may have some of them.
+          // A few more than are added, because earlier messages may already have some of them.
           .slice(0, (this.#options.maxSkills ?? 3) + 3)
           .flatMap(({ skill, reason }) => {
             const ledger = new ConversationLedger();
-            const loaded = this.#skills.load(skill.name, { ledger, readHint: readHint(skill.name) });
+            // Names of files are useless if no tool can read them.
+            const way = { includeResources: !hasOwn, readHint: readHint(skill.name) };
+            const loaded = this.#skills.load(skill.name, { ledger, ...way });
             if (loaded.kind !== "loaded") return [];
-            return [{ names: [skill.name], text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
+            return [{ name: skill.name, text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
           })
       );
     } catch {

@@ -39,7 +39,7 @@ export interface SkillToolOptions {
   conversationId?: string;
   /** What the conversation has been shown. With it, a text is sent once. */
   ledger?: LoadLedger;
-  /** Most tokens of the catalogue in the description, and of the names in the answer to an unknown name. Default: 1,500. */
+  /** Maximum number of tokens of the catalogue in the description, and of the names in the answer to an unknown name. Default: 1,500. */
   catalogueTokens?: number;
   /** The name of a tool that reads files in the skills' folders. Default: none; the model is told to use `resource`. */
   readTool?: string;
@@ -78,7 +78,7 @@ export class SkillTool {
 
   /** For `tools` of generateText, streamText and agents of the AI SDK. The model gets the output as text. */
   toTool(): Tool<SkillToolInput, SkillToolResult> {
-    return {
+    const made = {
       description: () => this.description,
       inputSchema: jsonSchema<SkillToolInput>(INPUT_SCHEMA, { validate: validateInput }),
       execute: (input: SkillToolInput) => this.execute(input),
@@ -87,6 +87,8 @@ export class SkillTool {
         value: output.output,
       }),
     } as Tool<SkillToolInput, SkillToolResult>;
+    MADE.set(made, this.#registry);
+    return made;
   }
 
   async #load(name: string, input: SkillToolInput, conversationId: string | undefined): Promise<SkillToolResult> {
@@ -147,7 +149,7 @@ export class SkillTool {
     return { success: false, output: `Skill '${shown}' not found.\n\n${this.#names(name)}` };
   }
 
-  /** All names within the budget; else the nearest to a name, and how many there are. */
+  /** All names if they fit the budget, otherwise the nearest names and the total number. */
   #names(name = ""): string {
     const skills = this.#listed();
     if (skills.length === 0) return "No skill is installed.";
@@ -188,6 +190,13 @@ export class SkillTool {
 }
 
 const CATALOGUE_TOKENS = 1_500;
+/** The tools that `toTool` made. */
+const MADE = new WeakMap<object, SkillRegistry>();
+
+/** Whether a tool loads the skills of this registry. People also have tools of their own that are called `skill`. */
+export function isSkillTool(tool: object | undefined, registry: SkillRegistry): boolean {
+  return tool !== undefined && MADE.get(tool) === registry;
+}
 /** The last description of each registry: every turn of every conversation has a tool of its own, and all have the same. */
 const CATALOGUES = new WeakMap<SkillRegistry, { version: number; budget: number; text: string }>();
 
@@ -221,7 +230,7 @@ function inputProblem(input: unknown): string | undefined {
   return undefined;
 }
 
-/** A wrong type never gets past this; a missing name does, because the answer to that lists the names. */
+/** Rejects wrong types, but not a missing name, because the answer to that lists the names. */
 function validateInput(value: unknown): { success: true; value: SkillToolInput } | { success: false; error: Error } {
   if (isRecord(value)) return { success: true, value: value as SkillToolInput };
   return { success: false, error: new TypeError('skill takes an object, such as { name: "skill-name" }') };

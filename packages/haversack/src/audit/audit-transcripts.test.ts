@@ -168,7 +168,7 @@ describe("auditTranscripts", () => {
       ),
     });
     const [{ windows, isSystemInferred }] = sessions as [Audit["sessions"][0]];
-    // The first request's rest is the tools, which no rollout has.
+    // The rest of the first request is the tools, which no rollout contains.
     expect(isSystemInferred).toBe(true);
     expect(windows[0]?.categories.system).toBe(5_000 - (await countTokens("First.")));
     expect(windows[0]?.categories.unexplained).toBe(

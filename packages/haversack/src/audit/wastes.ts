@@ -13,7 +13,7 @@ export interface Waste {
   name: string;
   /** Tokens that could have stayed out of windows. */
   tokens: number;
-  /** How many texts they are from. */
+  /** The number of texts with these tokens. */
   count: number;
   windows: number;
   text: string;
@@ -36,10 +36,10 @@ interface Total extends Item {
   windows: number;
 }
 
-/** Above this many, the smallest are forgotten: memory stays bounded, and a large waste is never among them. */
+/** Above this number, the smallest are dropped to limit memory. A large waste is never among them. */
 const MOST_TOTALS = 20_000;
 
-/** Items of all windows, per project. */
+/** The items of all windows, by project. */
 export class ItemTotals {
   readonly #totals = new Map<string, Total>();
 
@@ -56,7 +56,7 @@ export class ItemTotals {
   #add(item: Item, project: string, pasted: Set<string>): void {
     const key = `${item.category}\0${project}\0${item.name}`;
     const total = this.#totals.get(key);
-    // A document that a compaction kept was not pasted again.
+    // A document that a compaction kept does not count as pasted again.
     const isKept = item.category === AT.pasted && pasted.has(item.name);
     if (item.category === AT.pasted) pasted.add(item.name);
     if (!total) this.#totals.set(key, { ...item, project, windows: 1 });
@@ -80,7 +80,7 @@ const REPLACE_OUTPUTS = "`haversack config set outputs.replace_over 4000`";
 const MOST_WASTES = 10;
 /** Smaller ones are not worth a line. */
 const LEAST_TOKENS = 200;
-/** Instruction files beyond this are read by few prompts whole. */
+/** Few prompts need the whole of an instruction file beyond this size. */
 const INSTRUCTIONS_TOKENS = 2_500;
 
 export function findWastes(items: ItemTotals, sessions: readonly AuditedSession[]): Waste[] {

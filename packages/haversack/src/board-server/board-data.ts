@@ -23,12 +23,12 @@ import {
   type SkillUseRow,
 } from "./board-types.ts";
 
-/** What the board shows besides work and skills. The command that starts the board brings it. */
+/** What the board shows besides work and skills, passed by the command that starts the board. */
 export interface BoardSources extends BoundProject {
   /** The project's folder name. */
   name: string;
   skills: Pick<LiveSkills, "list" | "match">;
-  /** Changes when another process has written local state. Work has a mark of its own: a team's is elsewhere. */
+  /** Changes when another process has written local state. Work has a separate mark, because a team's work is in another store. */
   localMark(parts: LiveParts): string;
   runs: RunSource;
   skillStats(parts: LiveParts): { skills: readonly SkillUseRow[] };
@@ -36,10 +36,10 @@ export interface BoardSources extends BoundProject {
   audit: AuditSource;
 }
 
-/** Reading transcripts takes from a second to minutes, so it happens elsewhere and is asked for again. */
+/** Reading transcripts takes from a second to minutes, so it runs in another process, and the page asks again for the result. */
 export interface AuditSource {
   view(): AuditView;
-  /** Begins to read; one that is under way for other days is given up. `onChange`: there is something new to see. */
+  /** Starts reading, and cancels a reading for other days. `onChange`: there is something new to show. */
   start(days: number, onChange: () => void): void;
 }
 
@@ -207,7 +207,7 @@ export class BoardData {
     };
   }
 
-  /** What a prompt would bring into a fresh window. Nothing is remembered of it. */
+  /** What a prompt would add to a fresh window. Nothing is recorded. */
   async tryPrompt(prompt: string): Promise<object> {
     const { text, tokens, skills } = this.#from.skills.match(prompt, { session: undefined });
     return {
@@ -226,7 +226,7 @@ export class BoardData {
     return this.#from.audit.view();
   }
 
-  /** The page hears of its end as of any change. */
+  /** The page is told of its end like of any change. */
   startAudit(input: Fields): AuditView {
     const { days = 30 } = input;
     if (typeof days !== "number" || !Number.isInteger(days) || days < 1 || days > MOST_AUDIT_DAYS)

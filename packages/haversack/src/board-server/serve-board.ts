@@ -1,7 +1,7 @@
 /**
- * The board's HTTP server. It listens on 127.0.0.1 only. The page and its script are the same for everybody; every request for data needs the
- * token of the address that was printed, in a header. A cookie would not do: browsers send it to every port of this machine, so also to a page
- * that another user serves. Requests that another page makes are refused: by their Host, their Origin, and what the browser says of their site.
+ * The board's HTTP server. It listens on 127.0.0.1 only. The page and its script are the same for everybody; every request for data needs the token
+ * of the address that was printed, in a header. A cookie would not be safe, because browsers send it to every port of this machine, and so to pages
+ * that another user serves. Requests from other pages are refused, based on their Host, their Origin and the browser's Sec-Fetch-Site header.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -29,7 +29,7 @@ export interface Board {
   close(): Promise<void>;
 }
 
-/** How often a change is looked for while a page is open, and the most often that a page is told. */
+/** How often changes are checked for while a page is open; a page is not told more often than this. */
 const LOOK_MS = 150;
 /** Tells whether the page is still there. */
 const ALIVE_MS = 15_000;
@@ -46,7 +46,7 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
   app.use(async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     const host = c.req.header("host") ?? "";
-    // A name that somebody made point to this machine is not ours.
+    // Refuses other host names, even if they resolve to this machine.
     if (host !== `127.0.0.1:${at}` && host !== `localhost:${at}`)
       return c.text("This is not the board's address.", 403);
     if (!isOwnPage(c, `http://${host}`)) return c.text("The board takes no requests from other pages.", 403);
@@ -163,7 +163,7 @@ const WRONG_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><title
 function isOwnPage(c: Context, own: string): boolean {
   const site = c.req.header("sec-fetch-site");
   const isVisit = c.req.method === "GET" && c.req.path === "/";
-  // A link in a mail or another page may open the board, but not ask it anything.
+  // A link in a mail or another page may open the board, but not request its data.
   if (site !== undefined && site !== "same-origin" && site !== "none" && !isVisit) return false;
   if (c.req.method === "GET" || c.req.method === "HEAD") return true;
   return c.req.header("origin") === own && (c.req.header("content-type") ?? "").startsWith("application/json");
@@ -243,7 +243,7 @@ class Changes {
   }
 
   async #look(): Promise<void> {
-    // A store that is gone is a change too: the page asks, and tells what the answer is.
+    // A deleted store is a change too: the page asks and shows the answer.
     const version = await this.#data.version().catch((error: unknown) => {
       const text = errorText(error);
       if (text !== this.#seen) this.#log(text);

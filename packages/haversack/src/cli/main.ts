@@ -2,7 +2,16 @@
 import type { CompiledFile } from "../base/compiled-code.ts";
 import { errorText, HaversackError, isFault } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
-import { type Command, type CommandEntry, type ExitCode, exitOf, type Io, sayError, sayNote } from "./command.ts";
+import {
+  type Command,
+  type CommandEntry,
+  type ExitCode,
+  exitOf,
+  type Io,
+  jsonLine,
+  sayError,
+  sayNote,
+} from "./command.ts";
 import { formatAll, formatCommandHelp, formatFamily, formatOverview, formatUsage } from "./help.ts";
 import { parseCall } from "./parse.ts";
 import { COMMANDS, findCommand, namesOf, OLD_NAMES } from "./table.ts";
@@ -53,14 +62,9 @@ function sayFault(io: Io, { message, hint, code }: HaversackError): ExitCode {
 
 async function dispatch(words: readonly string[], io: Io): Promise<ExitCode> {
   const [first, second] = words;
-  if (first === undefined) return runCommand("", await import("./commands/start.ts"), [], io);
-  if (first === "--help" || first === "-h" || (first === "help" && second === undefined)) {
-    return show(formatOverview(COMMANDS), io);
-  }
-  if (first === "help") {
-    if (second === "all") return show(formatAll(COMMANDS), io);
-    return isFamily(second) && !words[2] ? showFamily(second!, io) : dispatch([...words.slice(1), "--help"], io);
-  }
+  if (first === undefined || words.every((word) => word === "--json"))
+    return runCommand("", await import("./commands/start.ts"), words, io);
+  if (first === "--help" || first === "-h" || first === "help") return showHelp(words.slice(1), io);
   if (first === "--version" || first === "-V" || first === "version") {
     io.out(`${__VERSION__}\n`);
     return 0;
@@ -75,6 +79,23 @@ async function dispatch(words: readonly string[], io: Io): Promise<ExitCode> {
   if (!words.includes("--json")) sayNote(io, `\`haversack ${old}\` is now \`haversack ${now}\``);
   const rest = words.slice(old.split(" ").length);
   return dispatch(rewrite ? rewrite(rest) : [...now.split(" "), ...rest], io);
+}
+
+/** `haversack help`, `help all`, `help FAMILY` and `help COMMAND`. With --json: a list of commands. */
+function showHelp(words: readonly string[], io: Io): Promise<ExitCode> | ExitCode {
+  const topic = words.filter((word) => word !== "--json");
+  const [family] = topic;
+  const isAll = topic.length === 0 || (family === "all" && topic.length === 1);
+  if (!isAll && !(isFamily(family) && topic.length === 1)) return dispatch([...topic, "--help"], io);
+  if (topic.length < words.length) {
+    const commands = COMMANDS.flatMap((entry) =>
+      namesOf(entry).map((name) => ({ name, summary: entry.summary, group: entry.group })),
+    );
+    io.out(jsonLine(isAll ? commands : commands.filter(({ name }) => name.startsWith(`${family} `))));
+    return 0;
+  }
+  if (!isAll) return showFamily(family!, io);
+  return show(family === "all" ? formatAll(COMMANDS) : formatOverview(COMMANDS), io);
 }
 
 interface Typed {

@@ -63,12 +63,21 @@ function quoted(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${cleanLine(word).replaceAll("'", "'\\''")}'`;
 }
 
-/** Lines with aligned columns. The last column is cut at the terminal's edge, but not in a pipe. */
+/**
+ * Lines with aligned columns. In a terminal the last column is cut at the edge; if little room is left for it, columns that are only dim are
+ * left out.
+ */
 export function table(io: Io, rows: readonly Cell[][]): string[] {
   const count = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => row[at]?.text.length ?? 0)));
   // A column that is empty in every row is left out.
-  const used = widths.flatMap((width, at) => (width > 0 ? [at] : []));
+  let used = widths.flatMap((width, at) => (width > 0 ? [at] : []));
+  const isShort = () => {
+    const before = used.slice(0, -1).reduce((sum, at) => sum + (widths[at] ?? 0) + 2, 0);
+    return before + Math.min(widths[used.at(-1) ?? 0] ?? 0, MIN_LAST) > (io.width ?? Number.POSITIVE_INFINITY);
+  };
+  const dim = used.slice(0, -1).filter((at) => rows.every((row) => !row[at]?.text || row[at].style === "dim"));
+  for (const at of dim.reverse()) if (isShort()) used = used.filter((one) => one !== at);
   return rows.map((row) => {
     let left = io.width ?? Number.POSITIVE_INFINITY;
     const cells = used.map((column, at) => {
@@ -81,6 +90,9 @@ export function table(io: Io, rows: readonly Cell[][]): string[] {
     return cells.join("  ").trimEnd();
   });
 }
+
+/** Characters of the last column that are worth more than a dim column. */
+const MIN_LAST = 20;
 
 function cutLine(text: string, width: number): string {
   return text.length <= width ? text : `${cutAt(text, Math.max(10, width - 1))}…`;

@@ -45,7 +45,7 @@ function once(io: Io, text: string, say: (io: Io, text: string) => void): void {
 /** `sessionId`: the requested session; absent if the newest was requested. */
 export function noSession(sessionId?: string): HaversackError {
   if (!sessionId) return new HaversackError("not-found", "no session was seen here yet");
-  return new HaversackError("not-found", `no session ${cleanLine(sessionId)} was seen here`, {
+  return new HaversackError("not-found", `no session "${cleanLine(sessionId)}" was seen here`, {
     hint: "`haversack session list` shows those that were",
   });
 }

@@ -35,7 +35,7 @@ export function requireClient(
     return { client: userCommand(command), program: "/bin/sh" };
   }
   const client = STREAMED[id];
-  if (!client) throw new HaversackError("usage", `there is no client ${id}`);
+  if (!client) throw new HaversackError("usage", `there is no client "${id}"`);
   const program = findOnPath(client.program, io.env);
   if (program && client.oldest) {
     const { version, needs } = client.oldest;

@@ -69,6 +69,16 @@ describe("Claude Code", () => {
     ]);
   });
 
+  it("keeps to the window that our question was answered with: the result names the model's, which a setting may have made smaller", () => {
+    const answer = { maxTokens: 100_000, autoCompactThreshold: 67_000 };
+    const events = read(
+      claudeStream,
+      { type: "control_response", response: { response: answer } },
+      { type: "result", subtype: "success", modelUsage: { big: { inputTokens: 10, contextWindow: 1_000_000 } } },
+    );
+    expect(events.flatMap((event) => (event.kind === "window" ? event.windowTokens : []))).toEqual([100_000]);
+  });
+
   it("takes the totals of all models, sub-agents too, from the result", () => {
     const events = read(claudeStream, {
       type: "result",
@@ -109,10 +119,11 @@ describe("Claude Code", () => {
       { type: "system", subtype: "init", session_id: "s1" },
       ...[...kinds, "status"].map((subtype) => ({ type: "system", subtype, session_id: "s1" })),
       { type: "stream_event", event: {} },
+      { type: "rate_limit_event", rate_limit_info: { status: "allowed_warning" } },
       { type: "user", isReplay: true, message: { role: "user", content: "Go." } },
       { type: "user", isSynthetic: true, message: { role: "user", content: "Summary" } },
     );
-    expect(events.map(({ kind }) => kind)).toEqual(["session", ...Array(7).fill("busy")]);
+    expect(events.map(({ kind }) => kind)).toEqual(["session", ...Array(8).fill("busy")]);
   });
 
   it("keeps the end of what is said: the verdict stands there", () => {
@@ -220,6 +231,10 @@ it.each([
   [529, "", "overloaded"],
   [undefined, "Please set an Auth method in your settings", "auth"],
   [undefined, "quota exceeded", "rate-limited"],
+  [undefined, "slow down. Request a quota increase, or switch to another /auth method", "rate-limited"],
+  [undefined, "We’re currently experiencing high demand, which may cause temporary errors.", "overloaded"],
+  [undefined, "Missing environment variable: `OPENAI_KEY`.", "auth"],
+  [undefined, "you must specify the GEMINI_API_KEY environment variable.", "auth"],
   // Gemini CLI, exit 55; Codex outside of git.
   [undefined, "Gemini CLI is not running in a trusted directory. Use --skip-trust", "untrusted"],
   [undefined, "Not inside a trusted directory and --skip-git-repo-check was not specified.", "untrusted"],

@@ -80,10 +80,16 @@ export function failureReason(status: number | undefined, text: string): Failure
 const WORDS: readonly (readonly [FailureReason, RegExp])[] = [
   ["max-turns", /\bmax(imum)? session turns\b/i],
   ["untrusted", /trusted (folder|directory|workspace)|skip-trust|skip-git-repo-check/i],
-  ["auth", /\b(40[13]|unauthori[sz]ed|not logged in|api.?key|auth method|authentication)\b/i],
   ["prompt-too-long", /prompt is too long|context (length|window)|too many tokens/i],
-  ["overloaded", /\b(overloaded|529|503)\b/i],
+  // Codex tells of a 500 as of high demand.
+  ["overloaded", /\b(overloaded|529|503|high demand)\b/i],
+  // Before auth: Gemini CLI's advice at a 429 names another /auth method.
   ["rate-limited", /\b(429|rate.?limit|too many requests|quota|usage limit)\b/i],
+  // Codex names its key's variable, which has any name.
+  [
+    "auth",
+    /\b(40[13]|unauthori[sz]ed|not logged in|(\w+_)?api.?key|auth method|authentication|missing environment variable)\b/i,
+  ],
   ["server-error", /\b(5\d\d|internal server error|bad gateway|server_error)\b/i],
   ["not-found", /\b(404|model not found|unknown model)\b/i],
 ];

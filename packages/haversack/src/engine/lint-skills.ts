@@ -51,7 +51,7 @@ export function lintSkills(
       unknown,
       skills.map(({ id }) => id),
     );
-    throw new HaversackError("not-found", `there is no skill ${unknown}${guess ? `; did you mean ${guess}?` : ""}`);
+    throw new HaversackError("not-found", `there is no skill "${unknown}"${guess ? `; did you mean ${guess}?` : ""}`);
   }
   const wanted = new Set(
     skills

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import type { StreamEvent } from "../clients/stream-event.ts";
 import { STREAMED } from "../clients/streamed.ts";
 import { type SessionLimits, type SessionStart, startSession } from "./client-session.ts";
 import { findProcesses } from "./process-tree.ts";
@@ -24,6 +25,7 @@ let count = 0;
 function start(
   script: string,
   options: Partial<Omit<SessionStart, "limits">> & { limits?: Partial<SessionLimits> } = {},
+  onEvent?: (event: StreamEvent) => void,
 ) {
   const mark = `HAVERSACK_RUN=test-${process.pid}-${count++}`;
   const program = `
@@ -34,19 +36,23 @@ function start(
     process.stdin.setEncoding("utf8").on("data", (text) => { heard += text; onHeard(); });
     let onHeard = () => {};
     ${script}`;
-  const session = startSession({
-    client: STREAMED["claude-code"]!,
-    program: process.execPath,
-    args: ["-e", program],
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HAVERSACK_RUN: mark.slice("HAVERSACK_RUN=".length) },
-    mark,
-    prompt: "Go.",
-    endRequest: () => "SAVE-AND-END",
-    ...options,
-    limits: { ...LIMITS, ...options.limits },
-  });
-  return { session, mark };
+  const limits = { ...LIMITS, ...options.limits };
+  const session = startSession(
+    {
+      client: STREAMED["claude-code"]!,
+      program: process.execPath,
+      args: ["-e", program],
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "", HAVERSACK_RUN: mark.slice("HAVERSACK_RUN=".length) },
+      mark,
+      prompt: "Go.",
+      endRequest: () => "SAVE-AND-END",
+      ...options,
+      limits,
+    },
+    onEvent,
+  );
+  return { session, mark, limits };
 }
 
 describe("how a session ended", () => {
@@ -124,13 +130,21 @@ describe("how a session ended", () => {
   });
 
   it("completed: a client that compacts its window without saying so", async () => {
-    const fills = [600, 100, 120];
+    const fills = [600, 100];
+    const end = join(folder, "end");
     const { session } = start(
       `say({ type: "thread.started", thread_id: "t" });
        const tool = (type) => say({ type, item: { type: "command_execution", command: "x", status: "completed" } });
        setInterval(() => { tool("item.started"); tool("item.completed"); }, 200);
-       setTimeout(() => { say({ type: "turn.completed", usage: {} }); process.exit(0); }, 7000);`,
-      { client: STREAMED["codex"]!, readFill: () => ({ usedTokens: fills.shift() ?? 120, at: new Date() }) },
+       const { existsSync } = require("node:fs");
+       setInterval(() => { if (existsSync(${JSON.stringify(end)})) { say({ type: "turn.completed", usage: {} }); process.exit(0); } }, 50);`,
+      {
+        client: STREAMED["codex"]!,
+        readFill() {
+          if (fills.length === 0) writeFileSync(end, "");
+          return { usedTokens: fills.shift() ?? 120, at: new Date() };
+        },
+      },
     );
     expect(await session.ended).toMatchObject({ kind: "completed", compactions: 1, usedTokens: 120 });
   }, 20_000);
@@ -152,13 +166,50 @@ describe("how a session ended", () => {
     const { session } = start(
       `process.on("SIGTERM", () => { result(); process.exit(0); }); answer(1, "m1"); setInterval(() => {}, 1000);`,
       { limits: { graceMs: 100 } },
+      ({ kind }) => kind === "said" && session.askToEnd("stopped"),
     );
-    setTimeout(() => session.askToEnd("stopped"), 300);
     expect(await session.ended).toMatchObject({ kind: "stopped", exitCode: 0 });
+  });
+
+  it("as it ended by itself, when it was to be asked after its last turn: it hears nothing", async () => {
+    const events: StreamEvent[] = [];
+    const asked: string[] = [];
+    const { session } = start(
+      `result({ is_error: true, subtype: "error_max_budget_usd" });
+       setTimeout(() => { say({ type: "tool_progress" }); process.exit(heard.includes("SAVE") ? 1 : 0); }, 500);`,
+      { endRequest: (why) => `${asked.push(why)} SAVE-AND-END` },
+      (event) => {
+        events.push(event);
+        if (event.kind === "result") session.askToEnd("limit");
+      },
+    );
+    expect(await session.ended).toMatchObject({ kind: "failed", reason: "budget", exitCode: 0 });
+    expect([asked, events.at(-1)?.kind]).toEqual([[], "busy"]);
+  });
+
+  it("stopped: it was to be asked after a turn, began another one, and was told then", async () => {
+    const told: string[] = [];
+    const { session } = start(
+      `result(); setTimeout(() => { answer(5, "m2"); result(); process.exit(0); }, 300);`,
+      { client: { ...STREAMED["claude-code"]!, input: "text" }, onEndRequest: (text) => told.push(text) },
+      ({ kind }) => {
+        if (kind !== "result") return;
+        session.askToEnd("stopped");
+        told.push("asked");
+      },
+    );
+    expect(await session.ended).toMatchObject({ kind: "stopped", exitCode: 0 });
+    expect(told).toEqual(["asked", "SAVE-AND-END", "asked"]);
   });
 
   it.each([
     [41, "Please set an Auth method in your settings", "failed", "auth"],
+    [
+      41,
+      "you must specify the GEMINI_API_KEY environment variable.\nUpdate your environment and try again!",
+      "failed",
+      "auth",
+    ],
     [55, "Gemini CLI is not running in a trusted directory", "failed", "untrusted"],
     [1, "Not inside a trusted directory and --skip-git-repo-check was not specified.", "failed", "untrusted"],
     [42, "Error resuming session: invalid session identifier", "crashed", undefined],
@@ -169,7 +220,7 @@ describe("how a session ended", () => {
     );
     const end = await session.ended;
     expect([end.kind, end.reason]).toEqual([kind, reason]);
-    expect(end.text).toContain(text);
+    expect(end.text).toContain(text.split("\n")[0]);
   });
 
   it("gives clients that read a text the end of their input: Codex and opencode wait for it for ever", async () => {
@@ -191,15 +242,20 @@ describe("how a session ended", () => {
   it("is not hung while a tool may run, for a client that tells of a tool only when it has ended", async () => {
     const script = `say({ type: "step_start", sessionID: "s", part: {} });
        setTimeout(() => { say({ type: "step_finish", sessionID: "s", part: { reason: "stop", tokens: {} } }); process.exit(0); }, 2500);`;
-    const { session } = start(script, { client: STREAMED["opencode"]!, limits: { quietMs: 300 } });
+    const { session, limits } = start(script, { client: STREAMED["opencode"]! }, () => {
+      limits.quietMs = 300;
+    });
     expect(await session.ended).toMatchObject({ kind: "completed" });
   });
 
   it("is not hung while a tool runs", async () => {
-    const { session } = start(
+    const { session, limits } = start(
       `say({ type: "assistant", message: { id: "m", content: [{ type: "tool_use", name: "Bash", input: { command: "make" } }] } });
        setTimeout(() => { result(); process.exit(0); }, 2500);`,
-      { limits: { quietMs: 300 } },
+      {},
+      () => {
+        limits.quietMs = 300;
+      },
     );
     expect(await session.ended).toMatchObject({ kind: "completed", toolCalls: 1, lastCalls: [{ text: "Bash: make" }] });
   });

@@ -72,6 +72,8 @@ export type SessionEndKind =
 export interface SessionEnd {
   kind: SessionEndKind;
   reason?: FailureReason;
+  /** Why it was asked to end. */
+  endsFor?: EndWhy;
   /** One line for people. */
   text: string;
   exitCode: number | null;
@@ -121,6 +123,9 @@ export interface LiveState {
   compactions: number;
 }
 
+/** After a result: the client has begun another turn. */
+const BEGINS_TURN: ReadonlySet<StreamEvent["kind"]> = new Set(["tool", "tool-end", "said", "fill", "retry"]);
+
 const TICK_MS = 1_000;
 const FILL_EVERY_MS = 2_000;
 const MAX_ERROR_CHARS = 20_000;
@@ -151,6 +156,9 @@ export function startSession(
   let isHung = false;
   /** Waiting: between two turns. */
   let [isWaiting, isOver] = [false, false];
+  /** Its last turn has ended, and nothing has come since. */
+  let isTurnOver = false;
+  let isTold = false;
   let turnEnd: Promise<void> | undefined;
   let known: FoundProcess[] = [];
   const lastCalls: Call[] = [];
@@ -166,6 +174,10 @@ export function startSession(
 
   const note = (event: StreamEvent) => {
     lastSignAt = clock.now();
+    if (isTurnOver && BEGINS_TURN.has(event.kind)) {
+      isTurnOver = false;
+      if (asked && !isTold) tellToEnd(asked.why);
+    }
     switch (event.kind) {
       case "session":
         state.sessionId = event.id;
@@ -212,6 +224,7 @@ export function startSession(
         break;
       case "result":
         result = event;
+        isTurnOver = true;
         openTools = 0;
         // A task in the background may have a turn of its own while the session waits for the next batch.
         if (client.input === "messages" && !isWaiting) turnEnd = afterTurn(event.isError);
@@ -249,6 +262,7 @@ export function startSession(
     lastSignAt = clock.now();
     if (next !== undefined && !asked && !isOver && child.stdin?.writable) {
       result = undefined;
+      isTurnOver = false;
       state.doing = "starting on its next batch";
       child.stdin.write(messageLine(next));
     }
@@ -259,7 +273,16 @@ export function startSession(
   function askToEnd(why: EndWhy): void {
     if (asked) return;
     asked = { why, at: clock.now() };
-    if (isWaiting) return void child.stdin?.end();
+    if (isWaiting) {
+      isTold = true;
+      child.stdin?.end();
+    }
+    // It is about to exit. If it starts another turn instead, it is told then.
+    else if (!isTurnOver) tellToEnd(why);
+  }
+
+  function tellToEnd(why: EndWhy): void {
+    isTold = true;
     const text = start.endRequest(why);
     if (client.input === "messages" && child.stdin?.writable) child.stdin.write(messageLine(text));
     else start.onEndRequest?.(text);
@@ -322,12 +345,16 @@ export function startSession(
       process.off("exit", kill);
       remember();
       const leftovers = await endAll(known, pid);
-      const last = lastLine(errors);
+      const last = tellingLine(errors);
       const said = client.isResultOptional && exitCode === 0 ? DONE : undefined;
       const isKilled = killedAt !== undefined;
-      const how = judge({ asked: asked?.why, isHung, isKilled, result: result ?? said, exitCode, fault, last });
+      // It ended by itself before it could be asked.
+      const isAsked = isTold || isKilled || terminatedAt !== undefined;
+      const why = isAsked ? asked?.why : undefined;
+      const how = judge({ asked: why, isHung, isKilled, result: result ?? said, exitCode, fault, last });
       return {
         ...how,
+        ...(why && { endsFor: why }),
         text: maskSecrets(how.text),
         exitCode,
         signal: by,
@@ -409,8 +436,14 @@ function judge({
   return { kind: "crashed", text: `it ended with ${exitCode ?? "a signal"} and without a result${why}` };
 }
 
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
+/** The last line; if one of the last few names a known failure, that one: advice may stand behind it. */
+function tellingLine(text: string): string {
+  const lines = text
+    .trim()
+    .split("\n")
+    .slice(-5)
+    .map((line) => line.slice(0, 300));
+  return lines.findLast((line) => failureReason(undefined, line) !== "other") ?? lines.at(-1) ?? "";
 }
 
 /** If the reported total is below the sum so far, the total is incomplete. */

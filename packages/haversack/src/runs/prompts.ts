@@ -13,17 +13,23 @@ export function endRequest(why: EndWhy): string {
   return `${WHY_END[why]} Save what the files do not show with update_task_wip (decisions, next_step) and end your turn now: the next session goes on from there.`;
 }
 
-/** `findings`: what reviewers found in earlier sessions. */
+export interface BatchNotes {
+  /** What reviewers found in earlier sessions. */
+  findings?: readonly string[];
+  /** Whether the run tests the work. */
+  isTested: boolean;
+}
+
 export function batchPrompt(
   tasks: readonly BriefTask[],
   packets: readonly string[],
-  findings: readonly string[] = [],
+  { findings = [], isTested }: BatchNotes,
 ): string {
   const several = tasks.length > 1;
   const failed = findings.length > 0 ? `\n\nA review failed:\n${findings.map((text) => `- ${text}`).join("\n")}` : "";
   return `You work without a person. ${several ? "These tasks are" : "This task is"} claimed for this session: ${list(tasks)}.
 
-${several ? 'Where you can start sub-agents, give each task to one, all at once, with the prompt "Task ID"; else do one after another.\n' : ""}For each task: do what it asks and no more, test it, then store the outcome with set_task_handoff (PASS, FAIL or BLOCKED) and set the status with update_task_status: done, or blocked with the reason. Take no other task. Ask nothing: what only a person can decide is a reason to block. The tests are run again after you.${failed}
+${several ? 'Where you can start sub-agents, give each task to one, all at once, with the prompt "Task ID"; else do one after another.\n' : ""}For each task: do what it asks and no more, test it, then store the outcome with set_task_handoff (PASS, FAIL or BLOCKED) and set the status with update_task_status: done, or blocked with the reason. Take no other task. Ask nothing: what only a person can decide is a reason to block.${isTested ? " The tests are run again after you." : ""}${failed}
 
 ${packets.join("\n\n---\n\n")}`;
 }

@@ -75,6 +75,12 @@ export interface RunParts {
   readFill?(sessionId: string, startedAt: Date): WindowFill | undefined;
   /** Sends a message, for clients that take none on standard input. */
   tell(agent: string, text: string): Promise<void>;
+  /** Takes back what was sent with `tell` and not read. */
+  forgetTold(agent: string): Promise<void>;
+  /** Whether the store's file is no longer the one that this process has open. Absent: the queue is on a server. */
+  isStoreGone?(): boolean;
+  /** Writes what this process still has of the store to another file, and returns a line that says so. */
+  saveStore(runId: string): string;
   /** Returns where the report was written. */
   report(end: { run: Run; reason: StopReason; text: string }): Promise<string | undefined>;
   on(event: RunEvent): void;

@@ -61,9 +61,9 @@ const BEAT_MS = 30_000;
 const LOOK_MS = 1_000;
 /** Nothing is ready, but other agents may change that: how long to wait before asking again. */
 const OTHERS_MS = 5_000;
-/** The same for a shared queue, which tells of changes. It does not tell that a lease has ended. */
+/** The same for a shared queue, which reports changes, but not that a lease has ended. */
 const SHARED_MS = 15_000;
-/** So many looks without a change are left out. */
+/** This many checks without a change are skipped. */
 const SLOW_LOOKS = 15;
 export const FIRST_SIZE = 2;
 
@@ -82,6 +82,7 @@ class Runner {
   #looks = 0;
   #pusher: WorkPusher | undefined;
   #waitsFor = "";
+  #isStoreGone = false;
 
   constructor(record: RunRecord, request: RunRequest, stop: StopSwitch) {
     [this.#record, this.#request, this.#stop] = [record, request, stop];
@@ -118,6 +119,10 @@ class Runner {
     let beatAt = this.#parts.now().getTime();
     const look = setInterval(() => {
       record.workedMs = before + clock.now();
+      if (this.#parts.isStoreGone?.()) {
+        this.#isStoreGone = true;
+        this.#stop.request("now");
+      }
       void this.#lookForStop();
       // By the wall clock, because leases are. After sleep, or when the clock was set, they may have expired: hold them at once.
       const at = this.#parts.now().getTime();
@@ -137,7 +142,8 @@ class Runner {
       const open = (await this.#countOpen()) + (await record.countUnchecked());
       const about = { id, isContinued, client: record.client, open };
       on({ kind: "run", ...about, ...(testCommand !== undefined && { testCommand }) });
-      const { reason, text } = await this.#untilStopped();
+      const end = await this.#untilStopped();
+      const { reason, text } = this.#isStoreGone ? STORE_GONE : end;
       await record.letGo();
       await this.#push();
       const stopped = `${reason}: ${text}`;
@@ -146,6 +152,7 @@ class Runner {
       const { endedAt, workedMs } = run;
       await record.update({ state: "ended", endedAt, workedMs, stopped, ...(report !== undefined && { report }) });
       const unchecked = uncheckedTasks([...record.tasks.values()], await this.#parts.runs.listTests(id)).length;
+      if (this.#isStoreGone) on({ kind: "note", text: this.#parts.saveStore(id) });
       on({ kind: "stop", reason, text, totals: { ...record.totals(), unchecked } });
       return { run: record.run, reason, text, ...(report !== undefined && { report }) };
     } catch (error) {
@@ -249,7 +256,7 @@ class Runner {
     const limit = brakeOf(this.#request.options.limits, this.#record.spent());
     const brake = this.#stop.how === undefined ? limit : "stopped";
     if (!brake) return;
-    // A limit that is reached with the last task held nothing up.
+    // A limit that is reached with the last task has not stopped anything.
     const isDone = (await this.#countOpen()) + this.#record.held().length === 0;
     throw isDone ? new RunStop("done", ALL_DONE) : new RunStop(brake, BRAKES[brake] ?? brake);
   }
@@ -342,7 +349,8 @@ class Runner {
       const { reviewFailures = 0, evidence } = this.#record.tasks.get(id) ?? {};
       return reviewFailures > 0 && evidence !== undefined ? [`${id}: ${evidence}`] : [];
     });
-    return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))), findings);
+    const { isTested } = this.#request.options;
+    return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))), { findings, isTested });
   }
 
   /** Whether the session may get a further batch. */
@@ -524,6 +532,11 @@ function together(a: Settled, b: Settled): Settled {
     unverified: a.unverified + b.unverified,
   };
 }
+
+const STORE_GONE = {
+  reason: "store-gone",
+  text: "somebody removed or replaced the project's store, so what sessions do would be lost",
+} as const;
 
 const ALL_DONE = "every task of the scope is done";
 

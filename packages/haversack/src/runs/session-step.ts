@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { StreamEvent, Usage } from "../clients/stream-event.ts";
 import type { StreamedClient } from "../clients/streamed.ts";
 import type { RunSession, SessionPurpose } from "../store/run-store.ts";
-import { brakeOf } from "./brakes.ts";
-import { type EndWhy, type LiveState, type SessionEnd, startSession } from "./client-session.ts";
+import { brakeOf, type StopReason } from "./brakes.ts";
+import { type LiveState, type SessionEnd, startSession } from "./client-session.ts";
 import { endRequest } from "./prompts.ts";
 import type { BriefTask } from "./run-event.ts";
 import type { Place, RunOptions } from "./run-parts.ts";
@@ -53,10 +53,6 @@ export async function runSession(
   const sessionId = client.chooseId ? randomUUID() : undefined;
   if (sessionId !== undefined && purpose === "batch") await record.bind(taskIds, sessionId, place);
 
-  const ask = (why: EndWhy) => {
-    on({ kind: "asked", number, why });
-    running.askToEnd(why);
-  };
   const goOn = async () => {
     const batch = await next?.(session, running.state);
     if (!batch) return undefined;
@@ -86,6 +82,8 @@ export async function runSession(
     if (event.kind === "denied") noteDenied(event.tool, event.text);
     on({ kind: "stream", number, event, state: running.state });
   };
+  // An earlier session may have ended before it was told to end: this one must not read that. An agent that is new has no messages.
+  await parts.forgetTold(place.agent).catch(() => undefined);
   const budget = budgetOf(client, options, record.spent().usage);
   const marked = record.marked("HAVERSACK_RUN_SESSION", number);
   const running = startSession(
@@ -110,9 +108,11 @@ export async function runSession(
       prompt,
       limits: { ...parts.settings.sessionLimits, ...windowOf(record.sessions) },
       endRequest: (why) => {
-        if (why === "window-full" || why === "circling") on({ kind: "asked", number, why });
+        // To a person who stops the run this is said at once, also while the session waits.
+        if (why !== "stopped") on({ kind: "asked", number, why });
         return endRequest(why);
       },
+      // A session that cannot be told is stopped after the grace period.
       onEndRequest: (text) => void parts.tell(place.agent, text).catch(() => undefined),
       beforeStop: () => {
         try {
@@ -127,13 +127,18 @@ export async function runSession(
     onEvent,
   );
   record.live.set(number, running);
-  const obey = () => (stop.how === "now" ? running.kill() : stop.how && ask("stopped"));
+  const obey = () => {
+    if (stop.how === "now") return running.kill();
+    if (stop.how === undefined) return;
+    on({ kind: "asked", number, why: "stopped" });
+    running.askToEnd("stopped");
+  };
   const forget = stop.onRequest(obey);
-  let isBraked = false;
+  let brake: StopReason | undefined;
   const watch = setInterval(() => {
-    if (isBraked || !brakeOf({ ...options.limits, maxChains: Infinity }, record.spent())) return;
-    isBraked = true;
-    ask("limit");
+    if (brake) return;
+    brake = brakeOf({ ...options.limits, maxChains: Infinity }, record.spent());
+    if (brake) running.askToEnd("limit");
   }, WATCH_MS);
   try {
     obey();
@@ -141,8 +146,11 @@ export async function runSession(
     Object.assign(session, { process });
     await runs.updateSession(runId, number, { process, ...(sessionId !== undefined && { sessionId }) });
     const said = await running.ended;
-    const isBudget = budget !== undefined && said.reason === "budget";
-    const end: SessionEnd = isBudget ? { ...said, kind: "stopped", text: "the run's limit of cost was reached" } : said;
+    // The client may notice the limit of cost first.
+    const limit = budget !== undefined && said.reason === "budget" ? "max-cost" : said.endsFor === "limit" && brake;
+    const end: SessionEnd = limit
+      ? { ...said, kind: "stopped", text: `the run's limit of ${LIMITS[limit] ?? limit} was reached` }
+      : said;
     record.live.delete(number);
     await record.endSession(session, end, place);
     for (const [tool, times] of denied) {
@@ -159,6 +167,11 @@ export async function runSession(
 }
 
 const WATCH_MS = 1_000;
+const LIMITS: Partial<Record<StopReason, string>> = {
+  "max-cost": "cost",
+  "max-tokens": "tokens",
+  "max-minutes": "time",
+};
 const PERMISSIONS = "the client's own options after -- give permissions";
 
 /** What is left of the run's money, for a client that tells its cost only at the end of a turn but can hold a limit itself. */

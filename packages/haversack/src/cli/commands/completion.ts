@@ -1,17 +1,24 @@
 import { HaversackError } from "../../base/errors.ts";
-import { type Call, type CommandEntry, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandEntry, type CommandSpec, type ExitCode, option, print } from "../command.ts";
+import { KINDS, kindOfArgument, kindOfOption, listNames } from "../list-names.ts";
 import { allOptions } from "../parse.ts";
 import { COMMANDS, namesOf } from "../table.ts";
 
 export const spec: CommandSpec = {
-  about: "Prints a completion script for your shell.",
-  arguments: [{ name: "SHELL", about: "bash, zsh or fish", required: true, choices: ["bash", "zsh", "fish"] }],
+  about:
+    "Prints a completion script for your shell. It completes commands, options, their values, files, and the IDs and names of this project.",
+  arguments: [{ name: "SHELL", about: "bash, zsh or fish", choices: ["bash", "zsh", "fish"] }],
+  options: {
+    list: option("KIND", "Print the names of one kind instead, as the script does when you press Tab.", {
+      choices: KINDS,
+    }),
+  },
   examples: [
     { run: "haversack completion bash >> ~/.bashrc", says: "bash" },
     { run: "haversack completion zsh > ~/.zsh/completions/_haversack", says: "zsh, for a folder on your fpath" },
     { run: "haversack completion fish > ~/.config/fish/completions/haversack.fish", says: "fish" },
   ],
-  json: "{shell, script}.",
+  json: "{shell, script}, with --list [{name, about}].",
 };
 
 interface Known {
@@ -21,11 +28,21 @@ interface Known {
   choices: readonly string[];
   /** An argument is a file or a folder. */
   takesFiles: boolean;
-  options: { name: string; about: string; takesValue: boolean; choices: readonly string[] }[];
+  /** What the arguments are names of: see list-names.ts. */
+  kind?: string;
+  options: { name: string; about: string; takesValue: boolean; choices: readonly string[]; kind?: string }[];
 }
 
 export async function run(call: Call): Promise<ExitCode> {
-  const [shell = ""] = call.arguments;
+  const [shell] = call.arguments;
+  const kind = call.options["list"] as string | undefined;
+  if ((shell === undefined) === (kind === undefined))
+    throw new HaversackError("usage", shell === undefined ? "SHELL is missing" : "give SHELL or --list, not both");
+  if (shell === undefined) {
+    const names = await listNames(kind ?? "", call);
+    print(call, names, () => names.map(({ name, about }) => `${name}\t${about}`).join("\n"), { isVerbatim: true });
+    return 0;
+  }
   const writers: Record<string, (known: readonly Known[]) => string> = { bash, zsh, fish };
   const write = writers[shell];
   if (!write) throw new HaversackError("usage", `there is no completion for "${shell}", only for bash, zsh and fish`);
@@ -51,11 +68,15 @@ async function describe(entry: CommandEntry): Promise<Known[]> {
   return Promise.all(
     [...names, ...others].map(async (name) => {
       const { spec: known } = await load(others.includes(name) ? first : name);
+      const fullName = others.includes(name) ? first : name;
       const options = Object.entries(allOptions(known)).map(([option, { about, type, choices = [] }]) => {
-        return { name: option, about, takesValue: type !== "boolean", choices };
+        const kind = type === "boolean" || choices.length > 0 ? undefined : kindOfOption(option);
+        return { name: option, about, takesValue: type !== "boolean", choices, ...(kind && { kind }) };
       });
       const takesFiles = known.arguments?.some((argument) => FILES.has(argument.name)) ?? false;
-      return { name, summary, choices: known.arguments?.[0]?.choices ?? [], takesFiles, options };
+      const kind = kindOfArgument(fullName, known.arguments?.[0]?.name ?? "");
+      const choices = known.arguments?.[0]?.choices ?? [];
+      return { name, summary, choices, takesFiles, ...(kind && { kind }), options };
     }),
   );
 }
@@ -88,12 +109,19 @@ function bash(known: readonly Known[]): string {
     known.flatMap(({ name, options }) => options.map((option) => ({ ...option, command: name }))),
     ({ choices }) => choices.join(" "),
   );
+  // One line per kind, for options and for arguments.
+  const optionKinds = Map.groupBy(
+    known.flatMap(({ name, options }) => options.map((option) => ({ ...option, command: name }))),
+    ({ kind }) => kind,
+  );
+  const kinds = Map.groupBy(known, ({ kind }) => kind);
+  const names = (kind: string) => `names="${kind}"`;
   const typed = (command: string) => `"${command}${command.includes(" ") ? "" : ' "*"'}`;
   const flags = (options: Known["options"]) => options.map(({ name }) => `--${name}`).join(" ");
   return `# bash completion for haversack
 _haversack() {
   local word="\${COMP_WORDS[COMP_CWORD]}" one="\${COMP_WORDS[1]}" two="\${COMP_WORDS[2]}"
-  local before="\${COMP_WORDS[COMP_CWORD-1]}" words=""
+  local before="\${COMP_WORDS[COMP_CWORD-1]}" words="" names=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${[...tree.keys()].join(" ")} --help --version"
   elif [ "$COMP_CWORD" -eq 2 ] && [[ "$word" != -* ]]; then
@@ -122,16 +150,37 @@ ${[...values]
       `      ${options.map(({ command, name }) => `${typed(command)} --${name}"`).join("|")}) words="${choices}" ;;`,
   )
   .join("\n")}
+${[...optionKinds]
+  .flatMap(([kind, options]) =>
+    kind === undefined
+      ? []
+      : [`      ${options.map(({ command, name }) => `${typed(command)} --${name}"`).join("|")}) ${names(kind)} ;;`],
+  )
+  .join("\n")}
+    esac
+  elif [[ "$word" != -* ]] && [ -z "$words" ] && [ "$COMP_CWORD" -gt 1 ]; then
+    case "$one $two" in
+${[...kinds]
+  .flatMap(([kind, commands]) =>
+    kind === undefined
+      ? []
+      : [
+          `      ${commands.map(({ name }) => (name.includes(" ") ? `"${name}"` : `"${name} "*`)).join("|")}) ${names(kind)} ;;`,
+        ],
+  )
+  .join("\n")}
     esac
   fi
-  if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$word")); else COMPREPLY=($(compgen -f -- "$word")); fi
+  if [ -n "$names" ]; then words="$("\${COMP_WORDS[0]}" completion --list "$names" 2>/dev/null | cut -f1)"; fi
+  if [ -n "$words$names" ]; then COMPREPLY=($(compgen -W "$words" -- "$word")); else COMPREPLY=($(compgen -f -- "$word")); fi
 }
 complete -o filenames -F _haversack haversack
 `;
 }
 
-function zshValue({ takesValue, choices }: Known["options"][number]): string {
+function zshValue({ takesValue, choices, kind }: Known["options"][number]): string {
   if (choices.length > 0) return `:value:(${choices.join(" ")})`;
+  if (kind) return `:${kind}:_haversack_names ${kind}`;
   return takesValue ? ":value:_files" : "";
 }
 
@@ -140,6 +189,15 @@ function zsh(known: readonly Known[]): string {
   const tree = wordTree(known);
   const summaryOf = (name: string) => known.find((command) => command.name === name)?.summary;
   return `#compdef haversack
+_haversack_names() {
+  # \`_arguments\` puts options of its own before the kind.
+  local kind=\${@[-1]}
+  local -a found
+  found=(\${(f)"$(haversack completion --list $kind 2>/dev/null)"})
+  found=("\${(@)found//:/\\\\:}")
+  found=("\${(@)found/$'\\t'/:}")
+  _describe -t $kind $kind found
+}
 _haversack() {
   # \`words\` is the shell's own array: a local one of that name would hide what was typed.
   local -a firsts
@@ -167,8 +225,8 @@ ${[...tree]
   case "$words[2] $words[3]" in
 ${known
   .map(
-    ({ name, options, choices }) =>
-      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]${zshValue(option)}'`).join(" ")}${choices.length > 0 ? ` '${wordsIn(name) + 1}:value:(${choices.join(" ")})'` : ""} '*:file:_files' ;;`,
+    ({ name, options, choices, kind }) =>
+      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]${zshValue(option)}'`).join(" ")}${choices.length > 0 ? ` '${wordsIn(name) + 1}:value:(${choices.join(" ")})'` : ""} '*:${kind ? `${kind}:_haversack_names ${kind}` : "file:_files"}' ;;`,
   )
   .join("\n")}
   esac
@@ -186,7 +244,8 @@ function fish(known: readonly Known[]): string {
     const summary = known.find(({ name }) => name === first)?.summary ?? seconds.join(", ");
     lines.push(`complete -c haversack -n __fish_use_subcommand -a '${first}' -d '${quote(summary)}'`);
   }
-  for (const { name, summary, options, choices, takesFiles } of known) {
+  const names = (kind: string) => `(haversack completion --list ${kind} 2>/dev/null)`;
+  for (const { name, summary, options, choices, takesFiles, kind } of known) {
     const [first, second] = name.split(" ");
     if (second) {
       const siblings = tree.get(first ?? "")?.join(" ");
@@ -200,9 +259,11 @@ function fish(known: readonly Known[]): string {
     ].join("; and ");
     if (choices.length > 0) lines.push(`complete -c haversack -n '${seen}' -a '${choices.join(" ")}'`);
     if (takesFiles) lines.push(`complete -c haversack -n '${seen}' -F`);
+    if (kind) lines.push(`complete -c haversack -n '${seen}' -a '${names(kind)}'`);
     for (const option of options) {
-      const { choices: values, takesValue } = option;
-      const value = values.length > 0 ? ` -x -a '${values.join(" ")}'` : takesValue ? " -r" : "";
+      const { choices: values, takesValue, kind: valueKind } = option;
+      const given = valueKind ? names(valueKind) : values.join(" ");
+      const value = given ? ` -x -a '${given}'` : takesValue ? " -r" : "";
       lines.push(`complete -c haversack -n '${seen}' -l '${option.name}'${value} -d '${quote(option.about)}'`);
     }
   }

@@ -27,7 +27,7 @@ import {
   wholeNumber,
 } from "../command.ts";
 import { block, type Cell, commandLine, fields, formatAgo, printList } from "../print-work.ts";
-import { paint } from "../terminal.ts";
+import { paint, wrapColumns } from "../terminal.ts";
 import {
   inputOf,
   LIST_INPUT,
@@ -167,7 +167,7 @@ const handoffShow: Command = {
     const rest = isWhole ? await restOf(found, { taskId, ...input }, work) : "";
     const nextFrom = isWhole ? undefined : found.nextFrom;
     const text = () => {
-      const head = formatHandoff(call.io, handoff, work.by.at);
+      const head = wrapColumns(formatHandoff(call.io, handoff, work.by.at), call.io.width);
       return details ? `${head}\n\n${stripControl(details + rest)}` : head;
     };
     const data = { id: handoff.id, task_id: handoff.taskId, ...found.view };

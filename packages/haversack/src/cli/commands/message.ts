@@ -18,7 +18,7 @@ import {
   wholeNumber,
 } from "../command.ts";
 import { block, commandLine, formatAgo } from "../print-work.ts";
-import { paint } from "../terminal.ts";
+import { paint, wrapColumns } from "../terminal.ts";
 import { BRANCH, branchOf, startReady, wakeParts } from "../wake.ts";
 import { inputOf, type OpenWork, openWork, readText } from "../work.ts";
 import { AGENT } from "../work-options.ts";
@@ -161,7 +161,7 @@ function formatMessage(
 ): string {
   const about = subject === undefined ? "" : `, about ${cleanLine(subject)}`;
   const head = `${id}  ${paint(io, "bold", speakerOf({ from: cleanLine(from), isPerson }))}, ${formatAgo(at, now)}${about}${readAt ? ", read" : ""}`;
-  return `${head}\n${block(stripControl(text).trimEnd())}`;
+  return wrapColumns(`${head}\n${block(stripControl(text).trimEnd())}`, io.width);
 }
 
 export const commands: Readonly<Record<string, Command>> = {

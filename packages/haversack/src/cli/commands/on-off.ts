@@ -34,7 +34,7 @@ function switchLines(listings: readonly SwitchedSkills[], { root, done }: { root
       ...skipped.map(({ name, why }) => `  not ${name}: ${why}`),
     ];
   });
-  return lines.length > 0 ? [...lines, "It counts in sessions that start from now on."] : [];
+  return lines.length > 0 ? [...lines, "This takes effect in sessions that start from now on."] : [];
 }
 
 function warnOfProblems({ io }: Call, listings: readonly SwitchedSkills[], outcome: string): void {

@@ -1,6 +1,7 @@
 /** `haversack work`: runs headless sessions one after another until the scope is done. */
 import { createHash } from "node:crypto";
-import { join } from "node:path";
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { readBounded } from "../../base/clean-text.ts";
 import { errorText, HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
@@ -340,7 +341,8 @@ async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<
   const tasks = batch.map(({ id, title }) => ({ id, title }));
   // Apart, each task has a session with its own prompt.
   const told = isIsolated ? tasks.slice(0, 1) : tasks;
-  const prompt = batchPrompt(told, await Promise.all(told.map(({ id }) => packet(id))));
+  const { isTested } = run.runOptions;
+  const prompt = batchPrompt(told, await Promise.all(told.map(({ id }) => packet(id))), { isTested });
   const command = [program, ...client.begin, ...args, ...client.end];
   const reviewers = open.config["headless.reviewers"];
   if (problem !== undefined) sayNote(io, `a run could not start here: ${problem}`);
@@ -411,7 +413,8 @@ interface Started {
 
 function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
   const { client, program, cwd, testCommand, packet, view } = started;
-  const { config, paths } = open;
+  const { config, handle, paths } = open;
+  const storeId = fileId(handle.file);
   const speed = speedOf(io.env);
   const minutes = (count: number) => (count * 60_000) / speed;
   const patience = {
@@ -478,8 +481,22 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       readFill: (sessionId: string, startedAt: Date) => client.fill?.({ sessionId, agentId: "", startedAt }, io.env),
     }),
     tell: async (agent, text) => {
-      const by = { name: "haversack", at: new Date() };
+      const by = { name: RUNNER, at: new Date() };
       await sendMessage({ to: [agent], text, isPrivate: true }, { ...open, store, by });
+    },
+    forgetTold: async (name) => {
+      const { items } = await store.inbox({ agent: name, limit: 100 });
+      const ids = items.filter(({ from }) => from === RUNNER).map(({ id }) => id);
+      if (ids.length > 0) await store.markRead({ name, ids }, new Date());
+    },
+    ...(open.shared === undefined && { isStoreGone: () => fileId(handle.file) !== storeId }),
+    saveStore: (runId) => {
+      const copy = join(paths.userState ?? paths.state, "runs", `store-of-${runId}.db`);
+      makeFolder(dirname(copy), { within: paths.userState ? USER : paths.root, mode: 0o700 });
+      // SQLite writes only into a file that is empty.
+      putFile(copy, "", { within: paths.userState ? USER : paths.root, mode: 0o600 });
+      handle.db.prepare("VACUUM INTO ?").run(copy);
+      return `what this run knew is in ${copy}; \`haversack store restore ${quote(copy)}\` takes it back`;
     },
     report: async ({ run, reason, text }) => {
       const folder = join(paths.state, "reports");
@@ -507,6 +524,15 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
     now: () => new Date(),
   };
 }
+
+/** Undefined: there is no such file. */
+function fileId(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}/${found.ino}`;
+}
+
+/** The sender of messages that ask a session to end. */
+const RUNNER = "haversack";
 
 /** For tests only: divides all waits of the runner. */
 function speedOf(env: Call["io"]["env"]): number {

@@ -216,7 +216,7 @@ const runsDrain: Command = {
     if (!all.some((run) => run.machine === machine) && !(await store.drainedMachines()).includes(machine)) {
       const known = [...new Set(all.map((run) => run.machine))];
       return refuse(call, {
-        text: `no run was ever made on ${machine}`,
+        text: `no run was ever made on "${machine}"`,
         ...(known.length > 0 && { hint: `machines with runs: ${known.join(", ")}` }),
       });
     }

@@ -255,10 +255,11 @@ const skillsUndefer: Command = {
   run(call) {
     const { all = false, "dry-run": isDryRun = false } = call.options as DeferOptions;
     checkChoice(call.arguments, all);
+    const names = [...new Set(call.arguments)];
     const { paths, index } = openSkills(call);
     const reports = deferredClients(call, paths.state).map(({ client, deferral }): ClientReport => {
       // Clients identify a skill by their own key, people by its name.
-      const keys = call.arguments.map((name) => {
+      const keys = names.map((name) => {
         const card = index.card(name);
         const own = card && deferral.keyOf(card);
         if (own && "key" in own) return own.key;
@@ -270,13 +271,19 @@ const skillsUndefer: Command = {
       };
     });
     if (!isDryRun) noteDeferredProject(paths);
-    print(call, { clients: deferData(reports, isDryRun) }, () =>
-      formatDefer(reports, { headline: (count, file) => `${count} back in the listing (${file}).`, isDryRun }),
-    );
     // A deferred skill may have been removed since, and can still be undeferred.
-    const unknown = call.arguments.filter(
+    const unknown = names.filter(
       (name) => !index.card(name) && reports.every(({ skipped }) => skipped.some((one) => one.name === name)),
     );
+    if (all || unknown.length < names.length) {
+      const known = reports.map((report) => ({
+        ...report,
+        skipped: report.skipped.filter(({ name }) => !unknown.includes(name)),
+      }));
+      print(call, { clients: deferData(known, isDryRun) }, () =>
+        formatDefer(known, { headline: (count, file) => `${count} back in the listing (${file}).`, isDryRun }),
+      );
+    }
     for (const name of unknown) sayError(call.io, `there is no skill "${name}"`, "`haversack skill list` shows all");
     return unknown.length > 0 ? 1 : 0;
   },

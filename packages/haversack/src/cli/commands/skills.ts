@@ -1,5 +1,6 @@
 /** Looking at skills. */
 import { resolve } from "node:path";
+import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { lintSkills } from "../../engine/lint-skills.ts";
 import { loadSkill } from "../../engine/load-skill.ts";
@@ -101,7 +102,11 @@ const skillsShow: Command = {
     );
     if (loaded.kind === "unknown") {
       if (call.json) print(call, loaded, () => "");
-      else sayError(call.io, loaded.text, "`haversack skill list` shows all");
+      else {
+        const [guess] = loaded.nearest;
+        const hint = guess ? `did you mean ${guess}?` : "`haversack skill list` shows all";
+        sayError(call.io, `there is no skill "${cleanLine(name)}"`, hint);
+      }
       return 1;
     }
     if (resource !== undefined) {

@@ -92,7 +92,7 @@ function showSession(call: Call): ExitCode {
   const agentId = ((call.options["sub-agent"] ?? call.options["agent"]) as string | undefined) ?? "";
   if (!sessionId || !sessions.getSession({ sessionId, agentId })) {
     const text = sessionId
-      ? `no session ${sessionId}${agentId && `/${agentId}`} was seen here`
+      ? `no session "${sessionId}${agentId && `/${agentId}`}" was seen here`
       : "no session was seen here yet";
     throw new HaversackError("not-found", text, {
       hint: "`haversack session list` shows them; `haversack wip TASK` shows a task's",

@@ -384,39 +384,47 @@ export function repositoryRoot(root: string): string {
 /** The client's state file may be long. Larger files are not read. */
 const MAX_BYTES = 4_000_000;
 
-const MOVED =
-  "Haversack: its MCP server is not registered in Claude Code any more, so from now on each event starts a process. `haversack init` registers the server again; `haversack uninstall` removes the hooks too.";
-const NOT_MOVED =
-  "Haversack: its MCP server is not registered in Claude Code any more, so its hooks show errors. `haversack init` registers it again; `haversack uninstall` removes the hooks too.";
+const NO_SERVER = "Haversack: Claude Code does not start its MCP server, which was removed or not approved, so";
+const REMEDY = "`haversack init` registers it again; `haversack uninstall` removes the hooks too.";
+const MOVED = `${NO_SERVER} its hooks may show errors in this session. From the next one on, each event starts a process. ${REMEDY}`;
+const NOT_MOVED = `${NO_SERVER} its hooks show errors. ${REMEDY}`;
 
 /**
- * For a session's start: if the MCP server that the hooks ask was removed from the client (`claude mcp remove haversack`), our hooks become
- * commands, and the user is told in a line. Otherwise the client would show an error at every event (seen in 2.1.325). No event is lost
- * meanwhile: see `recoverMissed`. Undefined: the server is there, or this cannot be determined.
+ * For a session's start: if the client does not start the MCP server that the hooks ask, our hooks become commands, and the user is told in
+ * a line. Otherwise the client would show an error at every event (seen in 2.1.325). Either the server was removed (`claude mcp remove
+ * haversack`), or the project's .mcp.json offers it and the user has refused it. No event is lost meanwhile: see `recoverMissed`.
+ * Undefined: the server is there, or this cannot be determined.
  */
 function moveFromRemovedServer(payload: Fields, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const cwd = text(payload["cwd"]);
   const isStart = payload["source"] === "startup" || payload["source"] === "resume";
   if (!isStart || !cwd || !statSync(cwd, { throwIfNoEntry: false })) return undefined;
   // The client's key for a project is its path with links resolved.
-  const root = repositoryRoot(realpathSync(cwd));
+  const root = repositoryRoot(realpathSync.native(cwd));
   const own = env["CLAUDE_CONFIG_DIR"];
   const settings = [
     { file: `${root}/.claude/settings.local.json`, within: root },
     { file: `${own || `${env["HOME"]}/.claude`}/settings.json`, within: USER },
-  ].filter(({ file }) => asksServer(file));
-  if (settings.length === 0) return undefined;
+  ];
+  const asking = settings.filter(({ file }) => asksServer(file));
+  if (asking.length === 0) return undefined;
   const state = readBounded(`${own || env["HOME"]}/.claude.json`, MAX_BYTES);
   // The file is too long, or we may not read it.
   if (state !== undefined && state.text === undefined) return undefined;
-  if (readBounded(`${root}/.mcp.json`, MAX_BYTES)?.text?.includes('"haversack"')) return undefined;
+  const isOffered = readBounded(`${root}/.mcp.json`, MAX_BYTES)?.text?.includes('"haversack"');
+  if (isOffered && !settings.some(({ file }) => refusesServer(file))) return undefined;
   if (hasServer(state?.text ?? "{}", root)) return undefined;
   // `doctor` only looks.
-  return !env["HAVERSACK_DOCTOR"] && settings.every(useCommands) ? MOVED : NOT_MOVED;
+  return !env["HAVERSACK_DOCTOR"] && asking.every(useCommands) ? MOVED : NOT_MOVED;
 }
 
 function asksServer(file: string): boolean {
   return /"mcp_tool"[^{}]*"server"\s*:\s*"haversack"/.test(readBounded(file, MAX_BYTES)?.text ?? "");
+}
+
+/** Of servers in .mcp.json, which the client starts only if the user approves. */
+function refusesServer(file: string): boolean {
+  return /"disabledMcpjsonServers"\s*:\s*\[[^\]]*"haversack"/.test(readBounded(file, MAX_BYTES)?.text ?? "");
 }
 
 function hasServer(state: string, root: string): boolean {

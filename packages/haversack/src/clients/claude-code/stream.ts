@@ -23,6 +23,7 @@ export function claudeStream(): StreamReader {
   /** Of each agent: its messages come between those of others. */
   const lastMessage = new Map<string, string>();
   let isSessionTold = false;
+  let isWindowTold = false;
 
   function assistant(event: Fields): StreamEvent[] {
     const message = fieldsOf(event["message"]);
@@ -121,9 +122,13 @@ export function claudeStream(): StreamReader {
       case "system":
         return system(event);
       case "result":
-        return result(event);
-      case "control_response":
-        return windowAnswer(event);
+        // The window of the model: what the user has set may be less, and the client's own answer knows that.
+        return result(event).filter(({ kind }) => kind !== "window" || !isWindowTold);
+      case "control_response": {
+        const answer = windowAnswer(event);
+        isWindowTold ||= answer.some(({ kind }) => kind === "window");
+        return answer;
+      }
       case "stream_event":
       case "tool_progress":
       case "rate_limit_event":

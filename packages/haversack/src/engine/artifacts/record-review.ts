@@ -273,7 +273,7 @@ export async function decideIssue(request: DecisionRequest, parts: ArtifactParts
   }
   if (outcome.kind === "no-issue") {
     const [guess = outcome.known.join(", ")] = nearest(request.issueId, outcome.known);
-    throw new HaversackError("not-found", `there is no issue ${cleanLine(request.issueId)}; did you mean ${guess}?`);
+    throw new HaversackError("not-found", `there is no issue "${cleanLine(request.issueId)}"; did you mean ${guess}?`);
   }
   const line = `DECISION: ${role.name} ${outcome.issue.id} — ${text}`;
   appendHistory(feature.path, { root: feature.root, change: (history) => appendReviewNote(history, line) });

@@ -422,19 +422,19 @@ function languagesOf(files: readonly string[], { extensions }: ProjectContext): 
 }
 
 /**
- * How much more or less often than usual the skill was used when it was shown, with four imagined showings of which one in four was
- * used, so that one session decides nothing.
+ * How much more or less often than usual the skill was used when it was shown, in log odds. Four showings with the usual rate of use are
+ * added, so that a single session has little effect.
  */
 export function learnedShift({ used, ignored, searched }: SkillUse): number {
   const hits = used + searched;
   if (hits + ignored === 0) return 0;
-  const rate = (hits + USUAL * IMAGINED) / (hits + ignored + IMAGINED);
+  const rate = (hits + USUAL * ADDED) / (hits + ignored + ADDED);
   const shift = 0.5 * (Math.log(rate / (1 - rate)) - Math.log(USUAL / (1 - USUAL)));
   return Math.max(-PRIOR.learned, Math.min(PRIOR.learned, shift));
 }
 
 const USUAL = 0.25;
-const IMAGINED = 4;
+const ADDED = 4;
 
 /** A confidence after the reasons' shifts. Upwards only where something is shown anyway: a prior is no request. */
 export function shifted(confidence: number, reasons: readonly Reason[], leastToRaise: number): number {

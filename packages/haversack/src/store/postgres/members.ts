@@ -69,7 +69,7 @@ export async function removeMember(server: Server, name: string): Promise<Member
   await server.write(
     async (db) => {
       if (!(await findRole(db, role))?.isMember) {
-        throw new HaversackError("not-found", `there is no member ${name}`, {
+        throw new HaversackError("not-found", `there is no member "${name}"`, {
           hint: "`haversack store member list` shows them",
         });
       }

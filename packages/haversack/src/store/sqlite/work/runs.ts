@@ -42,7 +42,7 @@ export function getRun(db: DatabaseSync, id: string): Run {
   const like = all<Row>(db, "SELECT * FROM runs WHERE id LIKE ? || '%' LIMIT 2", wanted.replace(/[%_]/g, ""));
   const [only, other] = like;
   if (only && !other && wanted.length > 2) return runOf(only);
-  throw new HaversackError("not-found", `there is no run ${id}`, { hint: "`haversack runs list` shows them" });
+  throw new HaversackError("not-found", `there is no run "${id}"`, { hint: "`haversack runs list` shows them" });
 }
 
 const ONE_RUN = "SELECT * FROM runs WHERE id = ?";
