@@ -1,6 +1,6 @@
 /**
- * Agents from markdown files with frontmatter. Reads what people write for other tools too: `tools` as a list, a comma string or `*`, names
- * in any case, keys in camelCase or snake_case. What cannot be used is reported with its file and field.
+ * Agents from markdown files with frontmatter. Also reads files written for other tools: `tools` as a list, a comma string or `*`, names in any case,
+ * keys in camelCase or snake_case. Whatever cannot be used is reported with its file and field.
  */
 import { join, resolve } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -21,7 +21,7 @@ export interface AgentDefinition {
   instructions: string;
   /** As written in `model`, for the function that you give to `withModel`. */
   model?: string;
-  /** Names of tools as written; `"*"`: all. A name means the tool with exactly that name, else one that differs only in case. Default: all. */
+  /** Names of tools as written; `"*"`: all. A name selects the tool with exactly that name, otherwise one that differs only in case. Default: all. */
   tools: readonly string[] | "*";
   /** Skills that are loaded at the start. They cost their tokens in every conversation; prefer triggers. */
   skills: readonly string[];

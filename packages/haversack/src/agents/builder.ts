@@ -35,7 +35,7 @@ export interface AgentSystem {
   skills: SkillRegistry;
   /** The cache of skills, by conversation. */
   cache: SkillCache;
-  /** Waits for the turns under way and closes the store. */
+  /** Waits for running turns and closes the store. */
   close(): Promise<void>;
 }
 
@@ -52,7 +52,10 @@ export class AgentSystemBuilder {
   #store: ConversationStore | undefined;
   #logger: AgentLogger = noLogger;
 
-  /** With the tools `skill`, `read`, `write` and `grep`, and skills that are loaded when a task needs them. The model sees `skill` while there are skills. */
+  /**
+   * With the tools `skill`, `read`, `write` and `grep`, and with skills that are loaded when a task needs them. The model sees `skill` only if there
+   * are skills.
+   */
   static default({
     root = process.cwd(),
   }: {
@@ -88,7 +91,7 @@ export class AgentSystemBuilder {
     return this;
   }
 
-  /** Tools of the AI SDK by name. One with the name of a tool that is there replaces it, also `skill`. */
+  /** Tools of the AI SDK by name. A tool with the name of an existing one replaces it, also `skill`. */
   withTools(tools: ToolSet): this {
     Object.assign(this.#tools, tools);
     return this;
@@ -111,7 +114,7 @@ export class AgentSystemBuilder {
     return this;
   }
 
-  /** Adds a middleware after those that are there, nearest to the model. */
+  /** Adds a middleware after the existing ones, nearest to the model. */
   use(middleware: AgentMiddleware): this {
     this.#middlewares.push(middleware);
     return this;
@@ -214,7 +217,7 @@ function isModelChoice(given: unknown): boolean {
   return typeof given === "string" || typeof given === "function" || (isRecord(given) && "doGenerate" in given);
 }
 
-/** A turn runs to its end by itself: a call that waits for somebody else would leave a conversation that no provider accepts. */
+/** A turn must run to its end without input: a call that waits for somebody would leave a conversation that no provider accepts. */
 function refuseUnsupported(tools: ToolSet): void {
   for (const [name, tool] of Object.entries(tools)) {
     const problem = tool ? unsupported(tool) : { text: "is missing", hint: "Give withTools a tool of the AI SDK." };

@@ -1,4 +1,4 @@
-/** Checks settings when the program runs: JavaScript and settings from files know no types, and a wrong limit would be no limit. */
+/** Checks settings at run time, because JavaScript and settings from files have no types, and a wrong limit would not limit anything. */
 import { cleanLine } from "../base/clean-text.ts";
 import { isRecord } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";

@@ -3,8 +3,8 @@ import type { RequestOptions, TelemetryOptions, ToolSet } from "ai";
 import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
 
 /**
- * What every call of the model gets. Retries, timeout, headers and telemetry as in the AI SDK; provider options as its providers document
- * them. The `functionId` of telemetry is the agent's name unless you set one.
+ * Options for every call of the model. Retries, timeout, headers and telemetry as in the AI SDK; provider options as its providers document them. The
+ * `functionId` of telemetry is the agent's name unless you set one.
  */
 export type CallOptions = Pick<RequestOptions<ToolSet>, "maxRetries" | "timeout" | "headers"> & {
   telemetry?: TelemetryOptions;
@@ -21,14 +21,14 @@ export interface AgentSystemConfig {
       confidenceThreshold: number;
       /** How many skills one message may load. Default: 3. */
       maxSkills: number;
-      /** Most tokens that one message may load; a skill that does not fit is named instead. Default: 10,000. */
+      /** Maximum number of tokens that one message may load. A skill that does not fit is only named. Default: 10,000. */
       maxTokens: number;
       /** Skills are loaded once per conversation. */
       cacheStrategy: "conversation";
       /** The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system. */
       injectAs: "system" | "user";
     };
-    /** Most tokens of the catalogue in the description of the skill tool. Default: 1,500. */
+    /** Maximum number of tokens of the catalogue in the description of the skill tool. Default: 1,500. */
     catalogueTokens: number;
     /** How often the folders of skills may be checked for changes, in ms; 0 for never. Default: 3,000. */
     refreshMs: number;
@@ -36,19 +36,19 @@ export interface AgentSystemConfig {
   limits: {
     /** How many steps one turn may take. Default: 20. */
     maxSteps: number;
-    /** How many tokens one turn may use, with all that it delegates. The turn ends after the step that reaches it. Default: no limit. */
+    /** How many tokens one turn may use, including delegated work. The turn ends after the step that reaches the limit. Default: no limit. */
     maxTokens: number;
-    /** How deep agents may delegate. Default: 2. */
+    /** How many levels deep agents may delegate. Default: 2. */
     maxDepth: number;
-    /** Most tokens of a handoff to the agent that delegated. Default: 800. */
+    /** Maximum number of tokens of a handoff to the agent that delegated. Default: 800. */
     handoffTokens: number;
-    /** How many conversations are kept in memory; the one used longest ago goes first. Default: 1,000. */
+    /** How many conversations are kept in memory. The least recently used is removed first. Default: 1,000. */
     maxConversations: number;
     /** How long an unused conversation is kept in memory, in ms. Default: 1 hour. */
     conversationTtlMs: number;
   };
   agents: {
-    /** What `build` does about an agent that cannot be used: throw, or leave it out and log. Default: throw. */
+    /** What `build` does if an agent cannot be used: throw, or leave it out and log it. Default: throw. */
     onInvalid: "throw" | "skip";
   };
   call: CallOptions;

@@ -22,7 +22,7 @@ import { input } from "./file-tools.ts";
 import { beginningAndEnd } from "./handoff-text.ts";
 import { type AgentMiddleware, OutputText, plainOutput } from "./middleware.ts";
 
-/** Where kept outputs are. `projectOutputs` makes one that outlives the process. */
+/** Where outputs are kept. `projectOutputs` returns one that outlives the process. */
 export type OutputStore = OutputShelf;
 
 export interface OutputSaverOptions {
@@ -31,8 +31,8 @@ export interface OutputSaverOptions {
   /** The size of a preview in characters. At least 1,200. Default: 3,000. */
   previewChars?: number;
   /**
-   * How many characters of tool outputs one turn may bring into the window whole. After that, everything over 2,000 characters is kept and
-   * previewed. Default: no limit.
+   * How many characters of whole tool outputs one turn may add to the window. After that, everything over 2,000 characters is kept and previewed.
+   * Default: no limit.
    */
   turnChars?: number;
   /** The most characters that one `recall` returns. Default: 8,000. */
@@ -41,7 +41,7 @@ export interface OutputSaverOptions {
   except?: readonly string[];
   /** Default: in memory, at most `maxBytes`. */
   store?: OutputStore;
-  /** The most that kept outputs may take; the oldest go first. Default: 64 MB. */
+  /** Maximum size of kept outputs. The oldest are removed first. Default: 64 MB. */
   maxBytes?: number;
   /** How long a store keeps outputs, in days. Default: 14. */
   keepDays?: number;
@@ -56,7 +56,7 @@ export interface SavedOutput {
   conversationId: string;
   chars: number;
   previewChars: number;
-  /** Tokens that the window did not need, as an estimate. */
+  /** Estimated tokens that were kept out of the window. */
   savedTokens: number;
 }
 
@@ -69,7 +69,10 @@ export interface RecallInput {
   find?: string;
 }
 
-/** Keeps outputs and gives them back. One for all conversations of a process is enough: `recall` reads only those of its own. */
+/**
+ * Keeps outputs and returns parts of them. One saver is enough for all conversations of a process, because `recall` reads only outputs of its own
+ * conversation.
+ */
 export class OutputSaver {
   readonly #options: Required<Omit<OutputSaverOptions, "onKept">> & Pick<OutputSaverOptions, "onKept">;
 
@@ -165,12 +168,12 @@ export class OutputSaver {
     return found.kind === "part" ? formatRecalled(found, String(handle)) : found.text;
   }
 
-  /** Removes all that a conversation kept. `forget` of an agent system calls it. */
+  /** Removes all outputs of a conversation. `forget` of an agent system calls it. */
   forget(conversationId: string): void {
     this.#options.store.forget(conversationId);
   }
 
-  /** The tool `recall` of one conversation. It neither reads nor names the outputs of others. */
+  /** The tool `recall` for one conversation. It neither reads nor names outputs of others. */
   recallTool({ conversationId = "" }: { conversationId?: string } = {}): Tool<RecallInput, string> {
     const range = { type: "string", description: 'such as "40-80"; "-20" for the last 20' };
     return {
@@ -252,7 +255,7 @@ export function saveOutputs<Tools extends ToolSet>(
 export function contextSavers(options: OutputSaverOptions | OutputSaver = {}): AgentMiddleware {
   const saver = options instanceof OutputSaver ? options : new OutputSaver(options);
   const middleware: AgentMiddleware = async (context, next) => {
-    // What an agent keeps that was delegated to belongs to the conversation of the user.
+    // Outputs that a delegated agent keeps belong to the user's conversation.
     const conversationId = context.mainConversationId;
     context.tools = saver.tools(context.tools, { conversationId });
     context.wrapTools(async (_, run) => {

@@ -36,7 +36,7 @@ export interface ConversationStore {
 export class ConversationLedger implements LoadLedger {
   readonly #entries: Map<string, LedgerEntry>;
   readonly #turn: number;
-  /** By whom the next load is recorded. */
+  /** Who causes the next load, for its record. */
   by: LoadedBy = "tool";
 
   constructor(entries: readonly LedgerEntry[] = [], turn = 1) {
@@ -124,9 +124,9 @@ interface Kept {
 export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #now: () => number;
-  /** The one used longest ago first. */
+  /** Least recently used first. */
   readonly #kept = new Map<string, Kept>();
-  /** The end of the last turn that waits or runs, by conversation: turns of one conversation follow one another. */
+  /** By conversation, the end of its last waiting or running turn, because turns of one conversation run one after the other. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
   constructor(options: ConversationsOptions) {
@@ -151,12 +151,12 @@ export class Conversations {
       try {
         await this.#options.store?.saveConversation(id, after);
       } catch (error) {
-        // The answer is paid for: it is worth more than the copy.
+        // The answer is paid for, so return it even if it could not be saved.
         this.#options.onUnsaved?.(id, error);
       }
       return result;
     })();
-    // A turn that gave up does not let the next one run beside the one before it.
+    // If a waiting turn gives up, the next one must still wait for the turn before it.
     const settled = mine.then(
       () => before,
       () => before,

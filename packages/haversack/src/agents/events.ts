@@ -1,4 +1,4 @@
-/** What happens while an agent works, as events; and the loggers that take them. */
+/** Events that happen while an agent works, and loggers for them. */
 import type { LanguageModelUsage } from "ai";
 
 /** How a skill came into the conversation. */
@@ -24,7 +24,7 @@ export type AgentEvent = EventBase &
     | { type: "step"; step: number; usage: LanguageModelUsage; toolCalls: string[] }
     | { type: "tool-start"; tool: string; toolCallId: string; input: unknown }
     | { type: "tool-end"; tool: string; toolCallId: string; ms: number }
-    /** The model is told, and goes on. */
+    /** The model is told, and continues. */
     | { type: "tool-failed"; tool: string; toolCallId: string; text: string }
     | { type: "delegated"; to: string; task: string; depth: number }
     | { type: "handed-off"; from: string; status: string; tokens: number; handoffTokens: number }

@@ -150,7 +150,7 @@ export class AgentExecutor {
     return saved && copyOf(saved.messages);
   }
 
-  /** Ends a conversation: its messages, its skills and its kept outputs are forgotten, also in the stores. Waits for a turn under way. */
+  /** Ends a conversation: deletes its messages, skills and kept outputs, also in the stores. Waits for a running turn. */
   async forget(conversationId: string): Promise<void> {
     const { cache, conversations, middlewares } = this.#parts;
     await conversations.forget(conversationId);
@@ -158,7 +158,7 @@ export class AgentExecutor {
     for (const middleware of middlewares) await middleware.forget?.(conversationId);
   }
 
-  /** Waits for the turns under way. Later calls throw. */
+  /** Waits for running turns. Later calls throw. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#parts.conversations.close();
@@ -262,7 +262,7 @@ export class AgentExecutor {
       wrapTools: (wrapper) => void wrappers.push(wrapper),
       onStep: (listener) => void listeners.push(listener),
     };
-    // The outermost wrapper: a middleware may have changed the handoff, and what is told is what the model gets.
+    // The outermost wrapper, because a middleware may have changed the handoff: reports what the model gets.
     const handedOver = new Map<string, Delegation>();
     context.wrapTools(async ({ toolCallId }, run) => {
       const output = await run();
@@ -355,7 +355,7 @@ export class AgentExecutor {
     });
   }
 
-  /** Another agent does a part of the task in a conversation of its own, and hands its result over. */
+  /** Another agent does a part of the task in its own conversation, and hands over its result. */
   #delegateTool(
     context: AgentContext,
     {
@@ -584,7 +584,7 @@ function toolCallsOf(content: Step["content"]): AgentResult["toolCalls"] {
   );
 }
 
-/** Each tool with the wrappers around its execution. A tool without `execute` is the caller's own affair and stays as it is. */
+/** Each tool with the wrappers around its execution. A tool without `execute` is left to the caller and stays as it is. */
 function wrapTools(tools: ToolSet, wrappers: readonly ToolWrapper[]): ToolSet {
   return Object.fromEntries(
     Object.entries(tools).map(([name, tool]) => {
@@ -631,7 +631,7 @@ function taskProblem(task: unknown): { text: string; hint: string } | undefined 
   return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
 }
 
-/** People whose ID is missing must not meet in one conversation. */
+/** Without an ID, different people must not share a conversation. */
 function idProblem(conversationId: unknown): { text: string; hint: string } | undefined {
   if (typeof conversationId === "string" && conversationId.trim() !== "") return undefined;
   return {
@@ -649,7 +649,7 @@ function reportQuietly(logger: AgentLogger, who: { agent: string; conversationId
   try {
     logger.log({ ...who, type: "warning", text: `a listener failed: ${errorText(error)}` });
   } catch {
-    // The logger itself is what fails.
+    // The logger itself has failed.
   }
 }
 

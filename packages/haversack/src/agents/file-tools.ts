@@ -127,7 +127,7 @@ function shortened(line: string): string {
   return `${cut}… (the first ${cut.length} of ${line.length} characters of this line; grep shows the part around a match)`;
 }
 
-/** False for a link that leads out of the root: what is there is nobody's business. */
+/** False for a link that leads out of the root: its target must not be visible. */
 function isFolderIn(path: string, root: string): boolean {
   try {
     const real = diskFileSystem.realpath(path);
@@ -153,7 +153,7 @@ async function grep(
       found.push(`(stopped after ${MAX_GREP_FILES} files; name a folder)`);
       break;
     }
-    // Other conversations of the process go on meanwhile.
+    // Lets other conversations of the process continue.
     if (files % 20 === 0) await breathe();
     const read = readProjectText(file, { root, maxBytes: MAX_GREP_BYTES, mayLinkInside: true });
     if (!read) continue;
@@ -212,7 +212,7 @@ async function* matchingLines(
   }
 }
 
-/** The indexes of the texts that match. The pattern is the model's, so it runs under a time limit. */
+/** The indexes of the texts that match. The pattern comes from the model, so it runs under a time limit. */
 function matches(pattern: RunnablePattern, texts: readonly string[]): number[] {
   const { pairs, slow, skipped } = matchEach([pattern], texts, { budgetMs: 500 });
   if (slow.length > 0 || skipped.length > 0) throw new Error(`${pattern.source} takes too long; use a simpler one`);

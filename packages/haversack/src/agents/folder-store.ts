@@ -21,7 +21,7 @@ export function folderStore(folder: string): ConversationStore {
       if (read === undefined) return undefined;
       if (read.text === undefined) throw new Error(`${fileOf(id)} ${read.problem}`);
       const { value } = readJson(read.text);
-      // Not taken for a new conversation: the next turn would overwrite what can still be rescued.
+      // Does not count as a new conversation, because the next turn would overwrite what can still be recovered.
       if (!isSaved(value)) throw new Error(`${fileOf(id)} is damaged: it does not hold a whole conversation`);
       if (value["id"] !== id) throw new Error(`${fileOf(id)} holds another conversation`);
       return value as unknown as SavedConversation;

@@ -46,13 +46,13 @@ export interface AgentToolCall {
   error?: string;
 }
 
-/** What an agent did for another one. The other one's model gets only the handoff. */
+/** What an agent did for another one, whose model gets only the handoff. */
 export interface Delegation {
   agent: string;
   task: string;
   /** The whole answer. */
   text: string;
-  /** What the model that delegated was given. */
+  /** The text that the delegating model was given. */
   handoff: string;
   status: "completed" | "failed" | "refused";
   usage: LanguageModelUsage;
@@ -70,7 +70,7 @@ export interface AgentResult<Output = unknown> {
   messages: ModelMessage[];
   /** Of this agent's own calls, in this turn. */
   usage: LanguageModelUsage;
-  /** Tokens of this turn with all that it delegated. */
+  /** Tokens of this turn, including delegated work. */
   totalTokens: number;
   steps: number;
   finishReason: FinishReason;
@@ -170,7 +170,7 @@ export interface AgentContext {
   wrapTools(wrapper: ToolWrapper): void;
   /** Called after each step. Return "stop" to end the turn. */
   onStep(listener: (step: AgentStep) => "stop" | undefined): void;
-  /** After `next`: what the turn gave. */
+  /** After `next`: the result of the turn. */
   result?: AgentResult;
 }
 
@@ -231,7 +231,7 @@ export function agentLoadingMiddleware(
 }
 
 const KNOWLEDGE_HEADING = "## Dynamic Knowledge System";
-/** What the model is told about skills. It must not wait for skills that nobody loads. */
+/** What the model is told about skills. It must not expect skills that nobody loads. */
 const knowledge = (isAutomatic: boolean) => `${KNOWLEDGE_HEADING}
 
 Skills hold expertise for kinds of tasks: guidelines, templates, methods. The description of the \`skill\` tool lists them.
@@ -314,7 +314,7 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
     }
     const fresh = triggers.filter(({ skill }) => !context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
     const known = triggers.filter(({ skill }) => context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
-    // A new version of a skill that the conversation has is no new topic.
+    // A new version of a skill that the conversation has is not a new topic.
     const newTopics = fresh.map(({ skill }) => skill.name).filter((name) => !context.ledger.has(name));
     if (context.turn > 1 && newTopics.length > 0) {
       const before = context.ledger.entries.map(({ skill }) => skill);
@@ -389,7 +389,7 @@ function injectSkill(
         ? "Use the read tool to access these resources."
         : `To read one: skill({ name: "${skill.name}", resource: "…" }).`;
     ledger.by = by;
-    // Names of files that nothing can read would be of no use.
+    // Names of files are useless if no tool can read them.
     const includeResources = read !== undefined || hasTool;
     const loaded = registry.load(skill.name, { ledger, conversationId, readHint, includeResources });
     ledger.by = "tool";

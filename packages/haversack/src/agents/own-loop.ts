@@ -1,6 +1,6 @@
 /**
- * For those who keep their own loop: a middleware for `wrapLanguageModel`, and plain functions. The middleware is all that an existing
- * `generateText`, `streamText` or agent needs: it loads the skills that a message needs, and it answers the model's calls of `skill` itself.
+ * For programs with their own loop: a middleware for `wrapLanguageModel`, and plain functions. An existing `generateText`, `streamText` or agent
+ * needs only the middleware: it loads the skills that a message needs, and answers the model's calls of `skill` itself.
  */
 import { createHash } from "node:crypto";
 import type { LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
@@ -320,7 +320,7 @@ function withPlainCalls(prompt: Prompt): Prompt {
       next.push(message);
       continue;
     }
-    // What follows a result belongs to the model's next answer.
+    // Everything after a result belongs to the model's next answer.
     let parts: typeof message.content = [];
     for (const part of message.content) {
       if (part.type === "tool-result" && part.toolName === "skill") {
@@ -453,11 +453,11 @@ class Injector {
       return (
         this.#trigger
           .analyzeTask(task, { ...(confidenceThreshold !== undefined && { confidenceThreshold }) })
-          // A few more than are added: the messages before may have some of them.
+          // A few more than are added, because earlier messages may already have some of them.
           .slice(0, (this.#options.maxSkills ?? 3) + 3)
           .flatMap(({ skill, reason }) => {
             const ledger = new ConversationLedger();
-            // Names of files that nothing can read would be of no use.
+            // Names of files are useless if no tool can read them.
             const way = { includeResources: !hasOwn, readHint: readHint(skill.name) };
             const loaded = this.#skills.load(skill.name, { ledger, ...way });
             if (loaded.kind !== "loaded") return [];

@@ -12,9 +12,9 @@ export interface CachedSkill {
 export interface SkillCacheOptions {
   /** How long a skill is kept, in ms. Default: 1 hour. */
   ttlMs?: number;
-  /** How many skills one conversation keeps; the one used longest ago goes first. Default: 100. */
+  /** How many skills one conversation keeps. The least recently used is removed first. Default: 100. */
   maxSkills?: number;
-  /** How many conversations are kept; the one used longest ago goes first. Default: 1,000. */
+  /** How many conversations are kept. The least recently used is removed first. Default: 1,000. */
   maxConversations?: number;
   now?: () => number;
 }

@@ -63,12 +63,12 @@ export class SkillRegistry {
     this.keepFresh();
   }
 
-  /** Rises with every change of the skills. */
+  /** Increases with every change of the skills. */
   get version(): number {
     return this.#pool.version;
   }
 
-  /** What is wrong with the files. The skills that can be read are there all the same. */
+  /** Problems of the files. Skills that can be read are still available. */
   get problems(): readonly Problem[] {
     return this.#pool.problems;
   }

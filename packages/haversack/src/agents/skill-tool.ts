@@ -39,7 +39,7 @@ export interface SkillToolOptions {
   conversationId?: string;
   /** What the conversation has been shown. With it, a text is sent once. */
   ledger?: LoadLedger;
-  /** Most tokens of the catalogue in the description, and of the names in the answer to an unknown name. Default: 1,500. */
+  /** Maximum number of tokens of the catalogue in the description, and of the names in the answer to an unknown name. Default: 1,500. */
   catalogueTokens?: number;
   /** The name of a tool that reads files in the skills' folders. Default: none; the model is told to use `resource`. */
   readTool?: string;
@@ -149,7 +149,7 @@ export class SkillTool {
     return { success: false, output: `Skill '${shown}' not found.\n\n${this.#names(name)}` };
   }
 
-  /** All names within the budget; else the nearest to a name, and how many there are. */
+  /** All names if they fit the budget, otherwise the nearest names and the total number. */
   #names(name = ""): string {
     const skills = this.#listed();
     if (skills.length === 0) return "No skill is installed.";
@@ -230,7 +230,7 @@ function inputProblem(input: unknown): string | undefined {
   return undefined;
 }
 
-/** A wrong type never gets past this; a missing name does, because the answer to that lists the names. */
+/** Rejects wrong types, but not a missing name, because the answer to that lists the names. */
 function validateInput(value: unknown): { success: true; value: SkillToolInput } | { success: false; error: Error } {
   if (isRecord(value)) return { success: true, value: value as SkillToolInput };
   return { success: false, error: new TypeError('skill takes an object, such as { name: "skill-name" }') };

@@ -17,13 +17,13 @@ export interface AuditedWindow {
   categories: Tokens;
   /** What the client reported for the last request; null if it did not. */
   reported: number | null;
-  /** Our count above what the client reported: text that it dropped, or another tokenizer. */
+  /** How much our count exceeds the client's: text that it dropped, or another tokenizer. */
   overcounted: number;
   /** Tokens of all requests: most of them come from the cache. */
   carried: number;
-  /** What could have stayed out, by category. */
+  /** Tokens that could have stayed out of the window, by category. */
   avoidable: Partial<Tokens>;
-  /** How the window ended, and what the next one no longer had. Null: with the session. */
+  /** How the window ended, and what the next one no longer had. Null: it ended with the session. */
   compaction: Compaction | null;
 }
 
@@ -45,7 +45,7 @@ export interface AuditedSession {
   path: string;
   tokens: number;
   requests: number;
-  /** The system prompt and tools are not in the transcript. They are what the first request had beyond what is. */
+  /** The system prompt and tools are not in the transcript. Their size is that of the first request, minus what the transcript has. */
   isSystemInferred: boolean;
   windows: AuditedWindow[];
 }
@@ -83,7 +83,7 @@ export interface AuditOptions {
   /** Only sessions in this folder or below. */
   project?: string;
   onProgress?(bytes: number): void;
-  /** Texts that some clients' transcripts do not have, from elsewhere. Default: none; their tokens then count as system. */
+  /** Texts from elsewhere that some clients' transcripts lack. Default: none; their tokens then count as system. */
   elsewhere?: Elsewhere;
 }
 
@@ -101,7 +101,7 @@ export function auditTranscripts(files: readonly FoundTranscript[], options: Aud
     items.take(lane);
     for (const window of lane.windows) {
       window.avoidable = avoidableIn(window);
-      // Only the names are needed from here on.
+      // From here on only the names are needed.
       window.items = new Map([...window.items].filter(([, { category }]) => category === AT.skill_bodies).slice(0, 20));
     }
     kept.push(lane);
@@ -142,7 +142,7 @@ function avoidableIn({ items }: Window): Partial<Tokens> {
   return sums;
 }
 
-/** A session that was only opened has nothing to tell. */
+/** A session that was only opened has nothing to count. */
 function isCounted({ requests, counts }: Window): boolean {
   return requests > 0 || counts.some((count) => count > 0);
 }
@@ -200,7 +200,7 @@ function tokensOf(list: readonly { tokens: number }[]): number {
   return list.reduce((sum, { tokens }) => sum + tokens, 0);
 }
 
-/** No more than there is: the text on disk may be newer than the session. */
+/** Not more than is left, because the text on disk may be newer than the session. */
 function moveFromSystem(inferred: Tokens, key: "skill_listing" | "instructions", tokens: number): void {
   const moved = Math.min(tokens, inferred.system);
   inferred.system -= moved;
@@ -315,7 +315,7 @@ class Totals {
   }
 }
 
-/** In this machine's time zone: the day as the user lived it. */
+/** In this machine's time zone, like the user's day. */
 function dayOf(time: string | null): string {
   if (time === null) return "unknown";
   const day = new Date(time);

@@ -1,13 +1,13 @@
 /**
- * Counts tokens fast and nearly exactly. The first texts of each category, and then fewer and fewer, are counted exactly. All others are
- * estimated, and the estimate is corrected by what it was off in the category so far. A small audit is exact; in a large one the exact counter,
- * which is fifty times slower, sees a fixed amount.
+ * Counts tokens fast and nearly exactly. The first texts of each category, and then fewer and fewer, are counted exactly. All others are estimated,
+ * and the estimate is corrected by its error in the category so far. A small audit is exact. In a large one the exact counter, which is fifty times
+ * slower, gets a fixed amount of text.
  */
 import type { TokenCounter } from "../tokens/count.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { CATEGORY_COUNT } from "./categories.ts";
 
-/** Characters per category that are counted exactly. After that, the texts at places that are powers of two. */
+/** Characters per category that are counted exactly. After that, only texts whose number is a power of two. */
 const BUDGET_CHARS = 120_000;
 const MAX_SAMPLE_CHARS = 40_000;
 

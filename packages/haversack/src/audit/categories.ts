@@ -25,7 +25,7 @@ export const CATEGORY_COUNT = CATEGORIES.length;
 /** Places of the categories in an array of counts. */
 export const AT = Object.fromEntries(CATEGORIES.map(({ key }, place) => [key, place])) as Record<CategoryKey, number>;
 
-/** Tokens by category, plus what the client reported and nothing explains. */
+/** Tokens by category, plus reported tokens that nothing explains. */
 export type Tokens = Record<CategoryKey | "unexplained", number>;
 
 export const UNEXPLAINED_LABEL = "Not explained";

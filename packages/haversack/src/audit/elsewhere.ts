@@ -1,6 +1,6 @@
 /**
- * Texts that a model got and that some clients' transcripts do not have: the client's listing of skills and the instruction file, rebuilt
- * from what is on disk now, and what our hooks added, from the project's store.
+ * Texts that a model got but that some clients' transcripts lack: the client's listing of skills and the instruction file, rebuilt from what is on
+ * disk now, and what our hooks added, from the project's store.
  */
 import { MAX_CONFIG_BYTES, readProjectText } from "../base/clean-text.ts";
 import { diskFileSystem } from "../base/file-system.ts";
@@ -59,7 +59,7 @@ export function onThisMachine(env: Environment): Elsewhere {
   };
 }
 
-/** "" if the project is gone or may not be read: what it had then counts as system. */
+/** "" if the project is gone or cannot be read: its texts then count as system. */
 function textOf(read: () => string): string {
   try {
     return read();
@@ -73,7 +73,7 @@ interface ListingFacts {
   listed: RegExp;
   /** The client's bundled skills. */
   ownTokens: number;
-  /** How often a sub-agent's system prompt has the listing. */
+  /** How often the listing is in a sub-agent's system prompt. */
   copiesInAgents: number;
 }
 
@@ -83,7 +83,7 @@ const LISTINGS: Readonly<Record<string, ListingFacts>> = {
   opencode: { listed: /\/(?:\.(?:claude|agents|opencode)|opencode)\/skills?\//, ownTokens: 121, copiesInAgents: 1 },
 };
 
-/** Of a client's bundled skills in its listing, where the listing is rebuilt. */
+/** Tokens of a client's bundled skills in its listing, if the listing is rebuilt. */
 export function bundledTokens(client: string): number {
   return LISTINGS[client]?.ownTokens ?? 0;
 }
@@ -128,7 +128,7 @@ function readInjections(
       open.close();
     }
   } catch {
-    // No project any more, or a store that is not this user's: then it is not known.
+    // The project is gone, or its store is not this user's, so this is unknown.
     return [];
   }
 }

@@ -1,7 +1,6 @@
 /**
- * What Haversack would have saved in the sessions of a transcript. The prompts go through the real engine, and what it answers is counted. What
- * would have stayed out of the windows follows fixed rules on what is in them. It is an estimate: a model with less in its window would have
- * gone other ways, and nobody knows which.
+ * What Haversack would have saved in the sessions of a transcript. The prompts go through the real engine, and its answers are counted. Fixed rules
+ * say what would have stayed out of the windows. This is an estimate, because a model with less in its window would have acted differently.
  */
 import type { Payload } from "../clients/client-adapter.ts";
 import type { PartKind, SessionInfo, TranscriptReader, TranscriptSink } from "../clients/transcript.ts";
@@ -14,10 +13,10 @@ export interface Saving {
   what: string;
   /** What the user has to do for it. */
   needs: string;
-  /** Tokens in windows: as it was, and with Haversack. */
+  /** Tokens in windows, without and with Haversack. */
   before: number;
   after: number;
-  /** Part of the low estimate: it follows from what Haversack does by itself once the listing is deferred. */
+  /** Part of the low estimate: Haversack does this automatically once the listing is deferred. */
   isSure: boolean;
 }
 
@@ -30,9 +29,9 @@ export interface SavingsEstimate {
   /** What the engine added at these prompts. */
   added: number;
   savings: Saving[];
-  /** Tokens in windows less what was saved, with the sure rows only and with all. */
+  /** Tokens in windows minus the savings: with the sure rows only, and with all. */
   saved: { low: number; high: number };
-  /** The same for all requests: what is in a window is sent again with each, mostly from the cache. */
+  /** The same for all requests: each sends the window again, mostly from the cache. */
   savedInRequests: { low: number; high: number };
   method: string;
 }
@@ -126,7 +125,7 @@ export interface TranscriptEvents {
 /** All transcripts are replayed in this client's form, because it has the most events. */
 const REPLAYED_AS = "claude-code";
 const MOST_EVENTS = 5_000;
-/** Enough of a tool's output to find results of tests and errors in it. */
+/** Enough of a tool's output to find test results and errors in it. */
 const MAX_OUTPUT_CHARS = 20_000;
 
 /** The events that the client would have sent: starts, prompts, tools, sub-agents and compactions. `root`: where the project is replayed. */
@@ -177,7 +176,7 @@ class EventSink implements TranscriptSink {
 
   compaction({ isRetold = false }: { isRetold?: boolean }): void {
     if (this.#session.agentId === "") this.#put("SessionStart", { source: "compact" });
-    // What the client kept is told again, and was asked before.
+    // Prompts that the client kept are repeated here, and were answered before.
     this.#isReplaying = isRetold;
   }
 

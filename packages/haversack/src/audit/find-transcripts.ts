@@ -12,9 +12,9 @@ export interface FoundTranscript {
 
 export interface FoundTranscripts {
   files: FoundTranscript[];
-  /** Named by the user, but nothing that we can read. */
+  /** Named by the user, but not readable. */
   problems: { path: string; problem: string }[];
-  /** Older than `since` by their time of change. */
+  /** Last changed before `since`. */
   tooOld: number;
 }
 
@@ -47,7 +47,7 @@ export function findTranscripts({ env, readers, paths, since }: FindOptions): Fo
       if (!reader) continue;
       count++;
       seen.add(file);
-      // A database changes by its log, beside it.
+      // A database's newest changes are in the log beside it.
       const changedAt = Math.max(about.mtimeMs, statOf(`${file}-wal`)?.mtimeMs ?? 0);
       if (since && changedAt < since.getTime()) found.tooOld++;
       else found.files.push({ path: file, bytes: about.size, reader });
@@ -78,7 +78,7 @@ function listed(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // Not ours to read, or gone meanwhile.
+    // No permission to read it, or deleted meanwhile.
     return [];
   }
 }

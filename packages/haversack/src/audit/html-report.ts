@@ -8,7 +8,7 @@ const ROWS: readonly { key: keyof Tokens; label: string }[] = [
   { key: "unexplained", label: UNEXPLAINED_LABEL },
 ];
 
-/** Hue, saturation and lightness. What belongs together has neighbouring hues. */
+/** Hue, saturation and lightness. Related categories have similar hues. */
 const COLOURS: Readonly<Record<keyof Tokens, string>> = {
   system: "220 35% 45%",
   instructions: "220 40% 62%",
@@ -33,7 +33,7 @@ const COLOURS: Readonly<Record<keyof Tokens, string>> = {
 const MOST_ROWS = 200;
 const MOST_DAYS = 90;
 
-/** Tells a report from any other file. */
+/** Distinguishes a report from other files. */
 export const REPORT_TITLE = "Where the window went";
 
 export function auditHtml(audit: Audit, { now }: { now: Date }): string {

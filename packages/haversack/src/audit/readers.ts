@@ -5,7 +5,7 @@ import { geminiTranscripts } from "../clients/gemini/transcript-parts.ts";
 import { opencodeTranscripts } from "../clients/opencode/transcript-parts.ts";
 import type { TranscriptReader } from "../clients/transcript.ts";
 
-/** The most particular first: their first lines tell them apart. */
+/** The most specific first. The first lines of a transcript show its client. */
 export const READERS: readonly TranscriptReader[] = [
   geminiTranscripts,
   codexRollouts,

@@ -8,7 +8,7 @@ export type ReplayedClient = (typeof REPLAYED_CLIENTS)[number];
 
 export interface RecordedPayloads {
   payloads: Payload[];
-  /** Lines that are no payload, by their number. */
+  /** Numbers of the lines that are not payloads. */
   problems: { line: number; problem: string }[];
 }
 
@@ -59,7 +59,7 @@ const GEMINI_EVENTS = [
   "PreCompress",
 ];
 
-/** By names that only one client uses. Claude Code's form is the most common one. */
+/** Recognized by names that only one client uses. Claude Code's form is the most common one. */
 export function clientOf(payloads: readonly Payload[]): ReplayedClient {
   if (payloads.some((payload) => GEMINI_EVENTS.includes(String(payload["hook_event_name"])))) return "gemini";
   if (payloads.some((payload) => payload["turn_id"] !== undefined)) return "codex";
@@ -70,7 +70,7 @@ export interface ReplayedEvent {
   event: string;
   sessionId: string;
   ms: number;
-  /** Of the text that the model would read. */
+  /** Tokens of the text that the model would read. */
   tokens: number;
   /** As the hook would print it. */
   answer: string;

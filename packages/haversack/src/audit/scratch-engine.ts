@@ -1,6 +1,6 @@
 /**
- * The real engine on a scratch project: events are answered as the hook answers them, and the user's project is not touched. The scratch project
- * has copies of the project's skills, rules and settings, and an empty store of its own. The user's own skills are found where they are.
+ * The real engine on a scratch project: it answers events as the hook does, and does not touch the user's project. The scratch project has copies of
+ * the project's skills, rules and settings, and its own empty store. The user's own skills are read from their usual places.
  */
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -26,7 +26,7 @@ export interface EngineAnswer {
   ms: number;
 }
 
-/** What answers events. Given by the caller, because it is large and loaded only when it is needed. */
+/** The function that answers events. The caller passes it, because it is large and loaded only when needed. */
 export interface EventCode {
   answerHook: typeof answerHook;
   keptOpen: typeof keptOpen;
@@ -70,7 +70,7 @@ export class ScratchEngine {
     };
   }
 
-  /** The event is taken as one of the scratch project. */
+  /** Treats the event as one of the scratch project. */
   answer(client: string, payload: Payload): EngineAnswer {
     const start = performance.now();
     const answer = this.#code.answerHook(client, { ...payload, cwd: this.root }, this.#host);

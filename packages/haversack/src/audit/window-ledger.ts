@@ -1,4 +1,4 @@
-/** Counts what a transcript's reader tells: per session and sub-agent, window by window. */
+/** Counts what the reader of a transcript reports: per session and sub-agent, window by window. */
 import { hash } from "node:crypto";
 import type { PartKind, ReportedUsage, SessionInfo, TranscriptReader, TranscriptSink } from "../clients/transcript.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
@@ -23,7 +23,7 @@ export interface Item {
   name: string;
   count: number;
   tokens: number;
-  /** What could have been kept out. */
+  /** Tokens that could have been kept out. */
   wasted: number;
 }
 
@@ -63,7 +63,7 @@ interface OpenLane extends Lane {
   reads: Set<string>;
   marks: Map<string, { category: number; tokens: number }[]>;
   mark: string;
-  /** There was an edit before the content was written anew. */
+  /** There was an edit before the content was replaced. */
   hadEdit: boolean;
 }
 
@@ -235,7 +235,7 @@ export class WindowLedger implements TranscriptSink {
     window.counts[AT.system] = lane.fixed;
     window.items.clear();
     lane.reads.clear();
-    // What is added again tells anew where the first edit was, unless a compaction has removed it.
+    // Adding the content again finds the first edit again, unless a compaction has removed it.
     lane.hadEdit ||= lane.hasEdit;
     lane.hasEdit = false;
   }
@@ -306,15 +306,15 @@ export class WindowLedger implements TranscriptSink {
 
   #close(lane: OpenLane): void {
     lane.windows.push(lane.window);
-    // Without an edit nothing was prepared: it was a conversation.
+    // Without an edit there was no planning, only a conversation.
     if (!lane.hasEdit && !lane.hadEdit) for (const window of lane.windows) movePlanning(window);
-    // What only the reading needs is most of it: kept for thousands of sessions, it would be hundreds of megabytes.
+    // Most of it is needed only while reading. Kept for thousands of sessions, it would take hundreds of megabytes.
     const { window: _, reads: __, marks: ___, mark: ____, hadEdit: _____, ...done } = lane;
     this.#done(done);
   }
 }
 
-/** Everything but what depends on the text. */
+/** Everything except what depends on the text. */
 const PLACES: Readonly<Record<Exclude<PartKind, "answer" | "hook" | "read">, number>> = {
   system: AT.system,
   instructions: AT.instructions,

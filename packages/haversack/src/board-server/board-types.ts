@@ -37,7 +37,7 @@ export interface BoardCard {
 export const COLUMNS = ["todo", "in_progress", "review", "blocked", "done"] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** An epic or a story, with how far it is. */
+/** An epic or a story with its progress. */
 export interface GroupCard {
   id: string;
   kind: "epic" | "story";
@@ -59,7 +59,7 @@ export interface GroupsView {
 export interface AuditView {
   state: "none" | "reading" | "ready" | "failed";
   days: number;
-  /** When the reading began, or when it was done. */
+  /** When the reading began or ended. */
   at?: string;
   problem?: string;
   report?: AuditReport;

@@ -1,7 +1,7 @@
 /**
- * The board's HTTP server. It listens on 127.0.0.1 only. The page and its script are the same for everybody; every request for data needs the
- * token of the address that was printed, in a header. A cookie would not do: browsers send it to every port of this machine, so also to a page
- * that another user serves. Requests that another page makes are refused: by their Host, their Origin, and what the browser says of their site.
+ * The board's HTTP server. It listens on 127.0.0.1 only. The page and its script are the same for everybody; every request for data needs the token
+ * of the address that was printed, in a header. A cookie would not be safe, because browsers send it to every port of this machine, and so to pages
+ * that another user serves. Requests from other pages are refused, based on their Host, their Origin and the browser's Sec-Fetch-Site header.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import { errorText, HaversackError, isFault } from "../base/errors.ts";
 import { BoardData, type BoardSources, type Fields } from "./board-data.ts";
+import { COLUMNS, type Column } from "./board-types.ts";
 
 export interface BoardOptions {
   /** Where the page's files are. */
@@ -29,11 +30,12 @@ export interface Board {
   close(): Promise<void>;
 }
 
-/** How often a change is looked for while a page is open, and the most often that a page is told. */
+/** How often changes are checked for while a page is open; a page is not told more often than this. */
 const LOOK_MS = 150;
 /** Tells whether the page is still there. */
 const ALIVE_MS = 15_000;
 const MOST_BODY = 1_000_000;
+const MOST_CARDS = 2_000;
 
 export async function serveBoard(sources: BoardSources, { assets, port = 0, log }: BoardOptions): Promise<Board> {
   const token = randomBytes(24).toString("base64url");
@@ -46,7 +48,7 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
   app.use(async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     const host = c.req.header("host") ?? "";
-    // A name that somebody made point to this machine is not ours.
+    // Refuses other host names, even if they resolve to this machine.
     if (host !== `127.0.0.1:${at}` && host !== `localhost:${at}`)
       return c.text("This is not the board's address.", 403);
     if (!isOwnPage(c, `http://${host}`)) return c.text("The board takes no requests from other pages.", 403);
@@ -80,7 +82,7 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
     return c.json({ error: "the text is too long for the board" }, 413);
   };
   api.use(bodyLimit({ maxSize: MOST_BODY, onError: isTooLong }));
-  api.get("/board", async (c) => c.json(await data.board({ ...scopeOf(c), limit: numberOf(c, "limit", 60) })));
+  api.get("/board", async (c) => c.json(await data.board(scopeOf(c), limitsOf(c))));
   api.get("/project", (c) => c.json(data.project));
   api.get("/groups", async (c) => c.json(await data.groups(c.req.query("kind") === "story" ? "story" : "epic")));
   api.get("/audit", (c) => c.json(data.audit()));
@@ -163,7 +165,7 @@ const WRONG_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><title
 function isOwnPage(c: Context, own: string): boolean {
   const site = c.req.header("sec-fetch-site");
   const isVisit = c.req.method === "GET" && c.req.path === "/";
-  // A link in a mail or another page may open the board, but not ask it anything.
+  // A link in a mail or another page may open the board, but not request its data.
   if (site !== undefined && site !== "same-origin" && site !== "none" && !isVisit) return false;
   if (c.req.method === "GET" || c.req.method === "HEAD") return true;
   return c.req.header("origin") === own && (c.req.header("content-type") ?? "").startsWith("application/json");
@@ -178,9 +180,14 @@ function scopeOf(c: Context): { epic: string | undefined; story: string | undefi
   return { epic: c.req.query("epic") || undefined, story: c.req.query("story") || undefined };
 }
 
-function numberOf(c: Context, name: string, fallback: number): number {
-  const value = Number(c.req.query(name) ?? fallback);
-  return Number.isInteger(value) && value > 0 ? Math.min(value, 2_000) : fallback;
+/** `?done=300`: more cards of that column. */
+function limitsOf(c: Context): Partial<Record<Column, number>> {
+  const limits: Partial<Record<Column, number>> = {};
+  for (const status of COLUMNS) {
+    const value = Number(c.req.query(status) ?? 0);
+    if (Number.isInteger(value) && value > 0) limits[status] = Math.min(value, MOST_CARDS);
+  }
+  return limits;
 }
 
 async function bodyOf(c: Context): Promise<Fields> {
@@ -243,7 +250,7 @@ class Changes {
   }
 
   async #look(): Promise<void> {
-    // A store that is gone is a change too: the page asks, and tells what the answer is.
+    // A deleted store is a change too: the page asks and shows the answer.
     const version = await this.#data.version().catch((error: unknown) => {
       const text = errorText(error);
       if (text !== this.#seen) this.#log(text);

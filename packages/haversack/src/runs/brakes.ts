@@ -68,7 +68,7 @@ export function isSound({ kind, reason }: Pick<SessionEnd, "kind" | "reason">): 
   return reason === "max-turns" || kind === "completed" || kind === "window-full" || kind === "circling";
 }
 
-/** This many in a row, and the run gives up. */
+/** After this many in a row, the run gives up. */
 export const MOST_IDLE_SESSIONS = 2;
 export const MOST_CRASHES = 3;
 export const MOST_MODEL_ERRORS = 6;

@@ -61,9 +61,9 @@ const BEAT_MS = 30_000;
 const LOOK_MS = 1_000;
 /** Nothing is ready, but other agents may change that: how long to wait before asking again. */
 const OTHERS_MS = 5_000;
-/** The same for a shared queue, which tells of changes. It does not tell that a lease has ended. */
+/** The same for a shared queue, which reports changes, but not that a lease has ended. */
 const SHARED_MS = 15_000;
-/** So many looks without a change are left out. */
+/** This many checks without a change are skipped. */
 const SLOW_LOOKS = 15;
 export const FIRST_SIZE = 2;
 
@@ -256,7 +256,7 @@ class Runner {
     const limit = brakeOf(this.#request.options.limits, this.#record.spent());
     const brake = this.#stop.how === undefined ? limit : "stopped";
     if (!brake) return;
-    // A limit that is reached with the last task held nothing up.
+    // A limit that is reached with the last task has not stopped anything.
     const isDone = (await this.#countOpen()) + this.#record.held().length === 0;
     throw isDone ? new RunStop("done", ALL_DONE) : new RunStop(brake, BRAKES[brake] ?? brake);
   }

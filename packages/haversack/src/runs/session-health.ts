@@ -15,7 +15,7 @@ export class RunStop extends Error {
 
 export type Advice = { kind: "go-on" } | { kind: "wait"; ms: number; why: string } | { kind: "stop"; stop: RunStop };
 
-/** Failures that no wait helps, and what does. */
+/** Failures that waiting cannot fix, with their remedies. */
 const REMEDIES: Partial<Record<FailureReason, string>> = {
   auth: " (log in to the client, or set its key)",
   untrusted: " (start the client here once and trust the folder, or pass its option for that after --)",
@@ -37,7 +37,7 @@ export class SessionHealth {
     this.#modelErrors = 0;
     const remedy = kind === "failed" && reason !== undefined ? REMEDIES[reason] : undefined;
     if (remedy !== undefined) return { kind: "stop", stop: new RunStop("client-fails", `${text}${remedy}`) };
-    // A limit of turns is the user's own, and the next session goes on. Nothing says that another error will pass.
+    // A limit of turns is the user's own, so the next session continues. Other errors may not go away.
     const isFailure = kind === "crashed" || kind === "hung" || (kind === "failed" && reason !== "max-turns");
     this.#crashes = isFailure ? this.#crashes + 1 : 0;
     if (this.#crashes < MOST_CRASHES) return { kind: "go-on" };

@@ -206,13 +206,15 @@ const runsDrain: Command = {
   },
   run: eachOne(async (call): Promise<ExitCode> => {
     const [machine] = call.arguments;
-    const { runs: store, by } = await openWork(call, machine === undefined ? "read" : "save");
+    const { runs: store, by, catchUp } = await openWork(call, machine === undefined ? "read" : "save");
     if (machine === undefined) {
       const names = await store.drainedMachines();
       print(call, names, () => (names.length === 0 ? "No machine is drained." : names.join("\n")));
       return 0;
     }
     const isDrained = call.options["undo"] !== true;
+    // Without the shared store, the runs of other machines are not known, and nothing would be saved.
+    if (!(await catchUp())) await store.setDrained(machine, isDrained);
     const all = await store.listRuns({ limit: MOST_RUNS });
     if (!all.some((run) => run.machine === machine) && !(await store.drainedMachines()).includes(machine)) {
       const known = [...new Set(all.map((run) => run.machine))];
