@@ -491,9 +491,16 @@ export function serverFault(error: unknown, shown: string): unknown {
   if (isFault(error) || !(error instanceof Error)) return error;
   const code = codeOf(error);
   const text = error.message;
-  if (/^28/.test(code) || /password must be a string/.test(text)) {
+  if (/no pg_hba\.conf entry|pg_hba\.conf rejects/.test(text)) {
+    const hint = /no encryption/.test(text)
+      ? "The server may want TLS: give `sslmode=require` or stricter."
+      : "Ask who runs the server: its pg_hba.conf says who may connect from where.";
+    return fault("store-unreadable", `${shown} does not let this user in: ${text}.`, hint, error);
+  }
+  if (/^28/.test(code) || /password must be a/.test(text)) {
     const hint = "Give the password in PGPASSWORD or in ~/.pgpass.";
-    return fault("store-unreadable", `${shown} refused this user: ${text.replace(/^SASL: /, "")}.`, hint, error);
+    const why = /password must be a/.test(text) ? "no password was given" : text.replace(/^SASL: /, "");
+    return fault("store-unreadable", `${shown} refused this user: ${why}.`, hint, error);
   }
   if (code === "3D000")
     return fault("store-unreadable", `${shown}: ${text}.`, "Create the database first: `createdb NAME`.", error);
@@ -523,13 +530,21 @@ export function serverFault(error: unknown, shown: string): unknown {
     );
   if (code === "55P03")
     return fault("store-locked", `${shown} is busy: another change holds the lock.`, "Try again.", error);
-  if (isBroken(error) || isPassing(error) || /SSL|certificate/i.test(text)) {
+  if (isBroken(error) || isPassing(error)) {
     return fault(
       "store-unreadable",
       `${shown} cannot be reached: ${text || code}.`,
       "Check the address, and that the server runs.",
       error,
     );
+  }
+  if (/SSL|certificate/i.test(text)) {
+    // Node adds advice about its own options.
+    const why = text.replace(/;.*/, "").replace(/: \.?$/, "");
+    const hint = /not support SSL/.test(text)
+      ? "With `sslmode=prefer` or `disable` the connection is not encrypted."
+      : "Name the certificate of its CA in `sslrootcert`, and the host as its certificate does.";
+    return fault("store-unreadable", `${shown} cannot be used with this sslmode: ${why}.`, hint, error);
   }
   return error;
 }
