@@ -138,6 +138,14 @@ await system.close();
       }
       const ran = spawnSync(process.execPath, ["agents.ts"], { cwd: folder, encoding: "utf8" });
       expect(ran.stdout + ran.stderr).toBe("Hello. object true true Did you mean 'a'? The agents are a.\n");
+      // Node prints the line of code that threw.
+      const code = 'import { AgentSystemBuilder } from "haversack/agents"; await new AgentSystemBuilder().build();';
+      const uncaught = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+        cwd: folder,
+        encoding: "utf8",
+      });
+      expect(uncaught.stderr).toContain("AgentError: The system has no model.");
+      expect(Math.max(...uncaught.stderr.split("\n").map(({ length }) => length))).toBeLessThan(400);
     } finally {
       for (const path of linked) rmSync(path, { recursive: true });
     }

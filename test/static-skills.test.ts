@@ -13,7 +13,7 @@ it("names the agent, its skills, their cost and what to do; other checks stay as
   expect(project.haversack(["skill", "check"]).out).not.toContain("pilot");
   const { out, code } = project.haversack(["skill", "check", "--agents", "agents"]);
   expect(code).toBe(0);
-  expect(out.replace(/\s+/g, " ")).toContain("skills: preloads tides, winds into every conversation (about ");
+  expect(out.replace(/\s+/g, " ")).toContain("warning: skills: preloads tides, winds into every conversation (about ");
   const { problems } = project.haversack(["skill", "check", "--agents", "agents", "--json"]).json();
   expect(problems).toContainEqual({
     level: "warning",

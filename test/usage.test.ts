@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { localEngine } from "../packages/haversack/src/clients/opencode/local-engine.ts";
 import { opencodeProfile } from "../packages/haversack/src/clients/opencode/profile.ts";
+import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { scratchProject } from "./bins.ts";
 
 it("says per session what was added, and what the client's listing would have cost, cached and uncached apart", () => {
@@ -120,4 +121,20 @@ it("counts what sub-agents were given, and says - where it is not known which ca
   const { out } = project.haversack(["usage"]);
   expect(out).toContain("s/a2 (claude-code): 0 prompts in 1 window\n  added by Haversack      -\n");
   expect(out).toContain(`added to sub-agents     ${of("a1").added.uncached} tokens in 1 call;`);
+});
+
+it("shows names of sessions and clients as text, whatever another program wrote into the store", () => {
+  const project = scratchProject();
+  project.haversack(["skill", "index"]);
+  project.hook({ session_id: "s", cwd: project.root, hook_event_name: "UserPromptSubmit", prompt: "Look at the tax." });
+  const { db } = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "full" });
+  const name = "\u001b[31mred\u001b]0;owned\u0007\nsecond line";
+  for (const table of ["sessions", "injections"]) db.prepare(`UPDATE ${table} SET session_id = ?`).run(name);
+  db.prepare("UPDATE sessions SET client = ?").run("cli\u001b[5ment");
+  db.close();
+  for (const words of [["usage"], ["top", "--once"]]) {
+    const { out, err } = project.haversack(words);
+    expect({ err, out }).toMatchObject({ err: "", out: expect.stringMatching(/red.*client|client.*red/) });
+    expect(["\u001b", "\u0007"].filter((control) => out.includes(control))).toEqual([]);
+  }
 });

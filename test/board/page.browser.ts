@@ -1,79 +1,25 @@
 /** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, refused requests. */
 import { once } from "node:events";
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { processSpace } from "../../packages/haversack/src/base/process-space.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteRunStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-run-store.ts";
-import { type Scratch, scratchProject } from "../bins.ts";
-import { type RunningBoard, startBoard } from "./start-board.ts";
+import { scratchProject } from "../bins.ts";
+import { freshContext, open, shop, useBrowser } from "./open-page.ts";
+import { startBoard } from "./start-board.ts";
 import { dragByFinger, swipe } from "./touch.ts";
 
-const executablePath = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 /** The folder for screenshots, if it is set. */
 const PICTURES = process.env["BOARD_PICTURES"];
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
-let browser: Browser;
-beforeAll(async () => {
-  if (!existsSync(executablePath)) throw new Error(`there is no Chromium at ${executablePath}; CHROMIUM names another`);
-  browser = await chromium.launch({ executablePath, args: FLAGS });
-});
-afterAll(() => browser?.close());
-
-async function open(board: RunningBoard, options: Parameters<Browser["newPage"]>[0] = {}): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
-  const problems: string[] = [];
-  page.on("pageerror", (error) => problems.push(error.message));
-  // The page's own policy must not block any part of it.
-  page.on("console", (message) => {
-    if (message.type() === "error" && message.text().includes("Content Security Policy")) problems.push(message.text());
-  });
-  onTestFinished(async () => {
-    await page.close();
-    expect(problems).toEqual([]);
-  });
-  await page.goto(board.url);
-  await page.locator(".column").first().waitFor();
-  return page;
-}
+useBrowser();
 
 function column(page: Page, status: string) {
   return page.locator(`[data-status="${status}"]`);
-}
-
-/** Some work in every column, names that try to be HTML, and a skill. */
-function shop(): Scratch {
-  const project = scratchProject();
-  const june = { env: { HAVERSACK_AGENT: "june" } };
-  const made = (title: string, ...more: string[]) =>
-    project.haversack(["task", "create", title, "--json", ...more]).json().id as string;
-  project.haversack(["agent", "add", "june", "--role", "implementer"]);
-  project.haversack(["agent", "message", "june", "Look at the tax first, please."]);
-  const refund = made("Refunds: report errors properly", "--priority", "P1", "--description", "As problem details.");
-  project.haversack(["task", "claim", refund], june);
-  project.haversack(["wip", refund, '{"next_step":"write the test","files":["src/refund.ts"]}'], june);
-  const keys = made("Retry failed webhooks", "--type", "bug");
-  project.haversack(["task", "block", keys, "waits for the provider's new keys"]);
-  project.haversack(["task", "done", made("Remove the old cart")], june);
-  made('<img src=x onerror="document.title=1"><script>document.title="owned"</script>');
-  made("Print invoices as PDF");
-  const about = "Use when an HTTP endpoint must report errors: status codes, problem details.";
-  project.write(".claude/skills/api-errors/SKILL.md", `---\nname: api-errors\ndescription: "${about}"\n---\nBody\n`);
-  const payload = { session_id: "s1", prompt: "the refund endpoint must report proper error status codes" };
-  project.haversack(["discover", "--session", "s1", "--client", "claude-code"], { stdin: payload.prompt });
-  return project;
 }
 
 describe("work", () => {
@@ -388,8 +334,7 @@ describe("the other views", () => {
 describe("who is refused", () => {
   it("a browser without the token, or with that of another board", async () => {
     const [board, other] = [await startBoard({ project: shop() }), await startBoard()];
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
+    const context = await freshContext();
     const page = await context.newPage();
     expect((await page.goto(`${board.origin}/?token=wrong`))?.status()).toBe(401);
     await page.getByText("is wrong").waitFor();
@@ -415,8 +360,7 @@ describe("who is refused", () => {
 
   it("a page of another origin, in a browser that has the board open", async () => {
     const board = await startBoard({ project: shop() });
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
+    const context = await freshContext();
     const page = await context.newPage();
     await page.goto(board.url);
     await page.locator(".column").first().waitFor();

@@ -37,9 +37,10 @@ function unreachable(error: unknown): never {
 }
 
 async function answerOf<T>(response: Response): Promise<T> {
-  const value = await response.json().catch(() => ({ error: response.statusText }));
-  if (response.ok) return value as T;
+  // An answer whose body breaks off is no answer.
+  if (response.ok) return (await response.json().catch(unreachable)) as T;
   if (response.status === 401) became("refused");
+  const value = await response.json().catch(() => ({ error: response.statusText }));
   const { error, hint } = value as { error?: string; hint?: string };
   throw new ApiError([error ?? "The server failed.", hint].filter(Boolean).join(" "), response.status);
 }
@@ -122,7 +123,7 @@ export function useLive<T>(path: string | undefined, { isLive = true } = {}): Li
       waiting = [];
       try {
         const value = await get<T>(path, aborted.signal);
-        setAnswer({ path, value });
+        if (!aborted.signal.aborted) setAnswer({ path, value });
       } catch (error) {
         if (!aborted.signal.aborted)
           setAnswer((before) => ({ ...(before.path === path ? before : { path }), error: (error as Error).message }));

@@ -6,7 +6,6 @@ import { AskReason, Empty, focusTask, Lease, Meter, Priority, Problem, STATUS_NA
 import type { BoardCard, BoardView, Brief, Column, GroupCard, GroupsView } from "./types.ts";
 
 const ORDER: readonly Column[] = ["todo", "in_progress", "review", "blocked", "done"];
-const FIRST = 60;
 const MORE = 240;
 
 const KINDS = { task: "Tasks", story: "Stories", epic: "Epics" };
@@ -17,18 +16,21 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
   const [scope, setScope] = useState("");
   /** A card that is moved to Blocked waits until the reason is given. */
   const [asked, setAsked] = useState<{ card: BoardCard; from: Column }>();
-  const [limit, setLimit] = useState(FIRST);
+  /** How many cards of a column are asked for, if not the first ones. */
+  const [limits, setLimits] = useState<Partial<Record<Column, number>>>({});
   const [isAdding, setAdding] = useState(false);
   const [refusal, setRefusal] = useState<string>();
   const [said, setSaid] = useState("");
-  const query = scope === "" ? "" : `&${scope.startsWith("E") ? "epic" : "story"}=${encodeURIComponent(scope)}`;
-  const { value: newest, error, refresh } = useLive<BoardView>(`board?limit=${limit}${query}`);
+  const query = new URLSearchParams(Object.entries(limits).map(([status, limit]) => [status, String(limit)]));
+  if (scope !== "") query.set(scope.startsWith("E") ? "epic" : "story", scope);
+  const { value: newest, error, refresh } = useLive<BoardView>(`board?${query}`);
   const [drag, setDrag] = useState<{ card: BoardCard; from: Column; hasBar: boolean; over?: string | undefined }>();
   const shown = useRef<BoardView>(undefined);
-  // The board does not change while a card is dragged.
-  if (!drag || !shown.current) shown.current = newest;
+  // The board does not change while a card is dragged. While more cards are loading, the current ones stay.
+  if (newest && (!drag || !shown.current)) shown.current = newest;
   const board = shown.current;
   const columns = useRef<HTMLDivElement>(null);
+  const make = useRef<HTMLButtonElement>(null);
   const hasBoard = board !== undefined;
   useEffect(() => (columns.current ? stopScroll(columns.current) : undefined), [hasBoard]);
   useKeptFocus();
@@ -101,7 +103,7 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
           </select>
         </label>
         <Find onOpen={onOpen} />
-        <button type="button" class="main" onClick={() => setAdding(true)}>
+        <button ref={make} type="button" class="main" onClick={() => setAdding(true)}>
           New {kind}
         </button>
       </div>
@@ -112,6 +114,8 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
           scope={scope}
           onDone={(id) => {
             setAdding(false);
+            // The form took the focus with it.
+            make.current?.focus();
             if (id) setSaid(`${id} created`);
             refresh();
           }}
@@ -170,7 +174,7 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
               dragged={drag?.card.id}
               onMove={move}
               onDrag={startDrag}
-              onMore={() => setLimit(limit + MORE)}
+              onMore={() => setLimits({ ...limits, [status]: (column?.tasks.length ?? 0) + MORE })}
             />
           );
         })}
@@ -285,6 +289,14 @@ function ColumnView({
   onMore(): void;
 }) {
   const title = STATUS_NAMES[status] ?? status;
+  const list = useRef<HTMLUListElement>(null);
+  /** The first of the cards that were asked for gets the focus: the button may be gone by then. */
+  const firstNew = useRef<number>(undefined);
+  useLayoutEffect(() => {
+    if (firstNew.current === undefined || cards.length <= firstNew.current) return;
+    list.current?.querySelectorAll<HTMLElement>(".card")[firstNew.current]?.focus();
+    firstNew.current = undefined;
+  }, [cards.length]);
   return (
     <section class={isOver ? "column over" : "column"} data-status={status} aria-label={title}>
       <h2>
@@ -294,14 +306,21 @@ function ColumnView({
           <span class="quiet"> {ready === total ? "all" : ready.toLocaleString("en")} ready</span>
         )}
       </h2>
-      <ul class="cards">
+      <ul ref={list} class="cards">
         {cards.map((card) => (
           <Card key={card.id} {...{ card, status, onOpen, onMove, onDrag }} isDragged={card.id === dragged} />
         ))}
       </ul>
       {cards.length === 0 && <Empty>{EMPTY[status]}</Empty>}
       {total > cards.length && (
-        <button type="button" class="more" onClick={onMore}>
+        <button
+          type="button"
+          class="more"
+          onClick={() => {
+            firstNew.current = cards.length;
+            onMore();
+          }}
+        >
           {(total - cards.length).toLocaleString("en")} more
         </button>
       )}
@@ -407,6 +426,18 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
   const { value } = useLive<{ tasks: Brief[]; is_cut: boolean }>(
     wanted.length < 2 ? undefined : `find?text=${encodeURIComponent(wanted)}`,
   );
+  /** Enter was pressed before the answer was here. */
+  const isWaiting = useRef(false);
+  const openFirst = () => {
+    const [first] = value?.tasks ?? [];
+    isWaiting.current = value === undefined && wanted.length >= 2;
+    if (!first) return;
+    setText("");
+    onOpen(first.id);
+  };
+  useEffect(() => {
+    if (isWaiting.current && value) openFirst();
+  }, [value]);
   useEffect(() => {
     const focus = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
@@ -426,12 +457,15 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
           type="search"
           placeholder="Find a task  /"
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => {
+            isWaiting.current = false;
+            setText(event.currentTarget.value);
+          }}
           onKeyDown={(event) => {
-            const [first] = value?.tasks ?? [];
-            if (event.key !== "Enter" || !first) return;
-            setText("");
-            onOpen(first.id);
+            if (event.key !== "Enter") return;
+            // Otherwise the key goes on to the button that closes the panel: the panel is there, and has the focus, before the key is done.
+            event.preventDefault();
+            openFirst();
           }}
         />
       </label>
@@ -528,7 +562,8 @@ function NewThing({
 }) {
   const [error, setError] = useState<string>();
   const title = useRef<HTMLInputElement>(null);
-  useEffect(() => title.current?.focus(), [kind]);
+  // Before anybody sees the form, so that no key is lost.
+  useLayoutEffect(() => title.current?.focus(), [kind]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const fields = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));

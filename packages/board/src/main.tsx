@@ -43,7 +43,11 @@ function App() {
     return () => removeEventListener("hashchange", read);
   }, []);
   useEffect(() => {
-    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const link = document.querySelector<HTMLElement>("nav [aria-current]");
+    const nav = link?.parentElement;
+    // Not by `scrollIntoView`: in Chromium, Tab then goes on from there, and never comes to the link that skips to the content.
+    if (link && nav)
+      nav.scrollLeft = Math.max(0, link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2);
   }, [place.view]);
   useEffect(() => {
     document.title = `${project === "" ? "" : `${project}: `}${VIEWS[place.view]} · Haversack`;

@@ -1,6 +1,6 @@
 /** Small parts that several views share. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useClock } from "./api.ts";
 
 export function Problem({ text }: { text: string | undefined }) {
@@ -122,7 +122,7 @@ export function focusTask(id: string): void {
 /** A panel over the page. Escape or the backdrop closes it; the focus returns to where it was. */
 export function Panel({ title, onClose, children }: { title: string; onClose(): void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current;
     const before = document.activeElement;
     const onBackdrop = (event: MouseEvent) => {
@@ -163,7 +163,7 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
 export function AskReason({ id, onDone }: { id: string; onDone(reason: string | undefined): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [reason, setReason] = useState("");
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
     return () => shown?.close();
@@ -180,6 +180,7 @@ export function AskReason({ id, onDone }: { id: string; onDone(reason: string | 
     >
       <form
         class="ask-body"
+        aria-label={`What blocks ${id}?`}
         onSubmit={(event) => {
           event.preventDefault();
           if (reason.trim() !== "") onDone(reason.trim());

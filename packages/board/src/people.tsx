@@ -58,7 +58,7 @@ export function Agents({ onOpen }: { onOpen(id: string): void }) {
         </Empty>
       )}
       {value.agents.map(({ name, role, branch, message_count, messages }) => (
-        <article key={`${name}@${branch ?? ""}`} class="agent">
+        <article key={`${name}@${branch ?? ""}`} class="agent" aria-label={`Agent ${name}`}>
           <h3>
             @{name} <span class="quiet">{[role, branch && `on ${branch}`].filter(Boolean).join(", ")}</span>
           </h3>

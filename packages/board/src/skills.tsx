@@ -101,7 +101,7 @@ function Try() {
   };
   return (
     <>
-      <form class="bar" onSubmit={(event) => void submit(event)}>
+      <form class="bar" aria-label="Try a prompt" onSubmit={(event) => void submit(event)}>
         <label class="grow">
           <span class="hidden">Prompt</span>
           <input name="prompt" placeholder="What somebody would ask the agent" required autocomplete="off" />

@@ -114,7 +114,7 @@ export function TaskPanel({ id, onOpen, onClose }: { id: string; onOpen(id: stri
             <section>
               <h3>Handoffs</h3>
               {task.handoffs.map(({ id: key, role, attempt, status, summary, files_changed }) => (
-                <article key={key} class="handoff">
+                <article key={key} class="handoff" aria-label={`Handoff of ${role} ${attempt}`}>
                   <strong>
                     {role} {attempt}
                   </strong>{" "}

@@ -149,6 +149,17 @@ it("gives a sub-agent the text itself, although the main conversation has it", a
   expect(main[2]?.toolResults[0]?.text).toContain("already in this conversation");
 });
 
+it("gives a sub-agent the skill that its task needs, with the task", async () => {
+  const prompt = `TASK-RED. ${TASK}`;
+  const delegate = toolCall("Agent", { description: "look", prompt, subagent_type: "general-purpose" });
+  const red: Rule = { kind: "sub-agent", reply: { text: "REPORT-RED" } };
+  const { main, server } = await session(["Delegate."], {
+    script: steps([{ tools: [delegate] }, { text: "ok" }], red),
+  });
+  expect(messagesText(server.of("sub-agent")[0]!)).toContain(MARK);
+  for (const request of main) expect(messagesText(request)).not.toContain(MARK);
+});
+
 it("adds nothing for a prompt that needs no skill, and runs without any", async () => {
   const other = await session(["What is the capital of Portugal?"], { script: steps([{ text: "Lisbon" }]) });
   expect([other.results, other.events]).toEqual([["Lisbon"], []]);

@@ -89,6 +89,33 @@ describe("claudeAgentOptions", () => {
       );
   });
 
+  it("gives the task of a sub-agent the skills that it needs, whatever the main conversation has", async () => {
+    const { setup, prompt } = session();
+    await prompt(TASK);
+    const { matcher, hooks } = setup.hooks.PreToolUse[1]!;
+    expect(matcher).toBe("Agent|Task");
+    const delegate = (toolInput: unknown) =>
+      hooks[0]({ session_id: "s", tool_name: "Agent", tool_input: toolInput }, "t", { signal });
+    const { hookSpecificOutput } = await delegate({ prompt: TASK, subagent_type: "general-purpose" });
+    expect(hookSpecificOutput).toMatchObject({
+      hookEventName: "PreToolUse",
+      updatedInput: {
+        subagent_type: "general-purpose",
+        prompt: expect.stringMatching(/^Analyze Danish tender document\n\n## AUTO-LOADED SKILL: danish-tender-g/),
+      },
+    });
+    expect(await delegate({ prompt: "Say hello" })).toEqual({});
+    expect(await delegate({})).toEqual({});
+    expect(await delegate(undefined)).toEqual({});
+  });
+
+  it("loads skills although its listener fails", async () => {
+    const onEvent = () => {
+      throw new Error("no disk");
+    };
+    expect(await session({ onEvent }).prompt(TASK)).toContain("AUTO-LOADED");
+  });
+
   it("never fails a prompt", async () => {
     const events: AgentEventDetails[] = [];
     const { prompt, skills } = session({ onEvent: (event: AgentEventDetails) => events.push(event) });

@@ -13,7 +13,7 @@ import type { SkillRegistry } from "./skill-registry.ts";
 import { SkillTool, type SkillToolInput } from "./skill-tool.ts";
 
 export interface ClaudeAgentOptions {
-  /** Load the skills that a prompt needs. Default: true. */
+  /** Load the skills that a prompt or the task of a sub-agent needs. Default: true. */
   autoTrigger?: boolean;
   /** Default: 0.6. */
   confidenceThreshold?: number;
@@ -27,7 +27,9 @@ export interface ClaudeAgentOptions {
 type Hook = (input: unknown, toolUseId: string | undefined, options: { signal: AbortSignal }) => Promise<HookOutput>;
 interface HookOutput {
   continue?: boolean;
-  hookSpecificOutput?: { hookEventName: "UserPromptSubmit"; additionalContext: string };
+  hookSpecificOutput?:
+    | { hookEventName: "UserPromptSubmit"; additionalContext: string }
+    | { hookEventName: "PreToolUse"; updatedInput: Record<string, unknown> };
 }
 
 const OPTION_KINDS: Kinds = {
@@ -53,7 +55,8 @@ export interface ClaudeAgentSetup {
 
 /**
  * A skill's text is sent once to each session, and again when the session was compacted or cleared, because the model has forgotten it. Each
- * sub-agent has its own window. Throws an AgentError if an option is unknown or has a wrong value.
+ * sub-agent has its own window, and gets the skills that its task needs with the task. Throws an AgentError if an option is unknown or has a
+ * wrong value.
  */
 export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOptions = {}): ClaudeAgentSetup {
   checkSettings(options, OPTION_KINDS, { of: "claudeAgentOptions" });
@@ -62,7 +65,10 @@ export function claudeAgentOptions(skills: SkillRegistry, options: ClaudeAgentOp
     hooks: {
       UserPromptSubmit: [{ hooks: [sessions.onPrompt] }],
       SessionStart: [{ hooks: [sessions.onStart] }],
-      PreToolUse: [{ matcher: TOOL, hooks: [sessions.onCall] }],
+      PreToolUse: [
+        { matcher: TOOL, hooks: [sessions.onCall] },
+        { matcher: "Agent|Task", hooks: [sessions.onDelegate] },
+      ],
     },
     mcpServers: { [SERVER]: { type: "sdk", name: SERVER, instance: new SkillServer(sessions) } },
     allowedTools: [TOOL],
@@ -86,11 +92,10 @@ class ClaudeSessions {
 
   /** The tool as the caller of `toolUseId` sees it. Without one, as a window that has been shown nothing. */
   toolFor(toolUseId?: unknown): SkillTool {
-    const { onEvent } = this.#options;
     const caller = this.#callers.get(String(toolUseId));
     this.#callers.delete(String(toolUseId));
     const ledger = caller === undefined ? new ConversationLedger() : this.#window(caller);
-    return new SkillTool(this.#skills, { ledger, ...(onEvent && { onEvent }) });
+    return new SkillTool(this.#skills, { ledger, onEvent: this.#tell });
   }
 
   /** MCP does not say who calls, but the hook before the call does. */
@@ -112,14 +117,29 @@ class ClaudeSessions {
     return ledger;
   }
 
-  /** Never fails the prompt. */
   readonly onPrompt: Hook = async (input) => {
-    const { autoTrigger = true, confidenceThreshold, maxSkills = 3, maxChars = 10_000, onEvent } = this.#options;
     const prompt = isRecord(input) ? input["prompt"] : undefined;
     // The report of a background agent comes as a prompt as well.
-    if (!autoTrigger || typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
+    if (typeof prompt !== "string" || prompt.startsWith("<task-notification>")) return {};
+    const additionalContext = this.#neededFor(prompt, this.#window(windowOf(input)));
+    return additionalContext ? { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext } } : {};
+  };
+
+  /** A sub-agent's task gets its skills with it: no hook says which call a sub-agent belongs to. */
+  readonly onDelegate: Hook = async (input) => {
+    const toolInput = isRecord(input) && isRecord(input["tool_input"]) ? input["tool_input"] : {};
+    const { prompt } = toolInput;
+    const text = typeof prompt === "string" ? this.#neededFor(prompt, new ConversationLedger()) : "";
+    if (!text) return {};
+    const updatedInput = { ...toolInput, prompt: `${prompt}\n\n${text}` };
+    return { hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput } };
+  };
+
+  /** The texts of the skills that a prompt needs and its window lacks. Never fails the prompt. */
+  #neededFor(prompt: string, ledger: ConversationLedger): string {
+    const { autoTrigger = true, confidenceThreshold, maxSkills = 3, maxChars = 10_000 } = this.#options;
+    if (!autoTrigger) return "";
     const texts: string[] = [];
-    const ledger = this.#window(windowOf(input));
     try {
       this.#skills.keepFresh();
       const triggers = this.#trigger.analyzeTask(prompt, {
@@ -139,13 +159,20 @@ class ClaudeSessions {
         const text = skillMessage(skill.name, loaded.text, { by: "auto", reason });
         texts.push(text);
         room -= text.length + 2;
-        onEvent?.({ type: "skill-loaded", skill: skill.name, by: "auto", reason, confidence, tokens: loaded.tokens });
+        this.#tell({ type: "skill-loaded", skill: skill.name, by: "auto", reason, confidence, tokens: loaded.tokens });
       }
     } catch (error) {
-      onEvent?.({ type: "warning", text: `skills were not loaded: ${errorText(error)}` });
+      this.#tell({ type: "warning", text: `skills were not loaded: ${errorText(error)}` });
     }
-    if (texts.length === 0) return {};
-    return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: texts.join("\n\n") } };
+    return texts.join("\n\n");
+  }
+
+  readonly #tell = (event: AgentEventDetails): void => {
+    try {
+      this.#options.onEvent?.(event);
+    } catch {
+      // A listener that fails must not cost the model its skill.
+    }
   };
 }
 

@@ -98,6 +98,26 @@ describe("auditTranscripts", () => {
     expect(JSON.stringify(result1)).not.toContain(secret);
   });
 
+  it("names pasted documents once per project, and apart those that were pasted again", async () => {
+    const file = (...texts: string[]) => lines(...texts.map((text) => user(text)));
+    const [first, second, again] = [words("first", 900), words("second", 600), words("again", 700)];
+    const { wastes } = await audit({ "p/s1.jsonl": file(first, again), "p/s2.jsonl": file(second, again) });
+    const [largest] = await Promise.all([first].map(countTokens));
+    expect(
+      wastes.map(({ kind, count, text }) => ({ kind, count, text })).sort((a, b) => (a.text < b.text ? -1 : 1)),
+    ).toEqual([
+      {
+        ...{ kind: "pasted", count: 2 },
+        text: `2 documents were pasted into prompts, the largest of ${largest?.toLocaleString("en-US")} tokens.`,
+      },
+      {
+        kind: "pasted",
+        count: 2,
+        text: expect.stringMatching(/^The same document of [\d,]+ tokens was pasted twice\.$/),
+      },
+    ]);
+  });
+
   it("names rereads once per project, with the file that was read most", async () => {
     const reads = ["a.ts", "b.ts", "b.ts", "b.ts", "a.ts", "c.ts", "c.ts"].flatMap((name, at) => [
       answer(`m${at}`, [call(`c${at}`, "Read", { file_path: `${CWD}/${name}` })]),

@@ -86,10 +86,10 @@ const INSTRUCTIONS_TOKENS = 2_500;
 export function findWastes(items: ItemTotals, sessions: readonly AuditedSession[]): Waste[] {
   const totals = items.list();
   const found = totals.flatMap((total) => {
-    const waste = total.category === AT.file_rereads ? undefined : wasteOf(total);
+    const waste = total.category === AT.file_rereads || isPastedOnce(total) ? undefined : wasteOf(total);
     return waste ? [waste] : [];
   });
-  return [...found, ...rereadsOf(totals), ...planningOf(sessions)]
+  return [...found, ...rereadsOf(totals), ...pastedOnceOf(totals), ...planningOf(sessions)]
     .filter(({ tokens }) => tokens >= LEAST_TOKENS)
     .sort((a, b) => b.tokens - a.tokens)
     .slice(0, MOST_WASTES);
@@ -145,12 +145,8 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
         ...about,
         name: "",
         kind: "pasted",
-        text:
-          count > 1
-            ? `The same document of ${number(all / windows)} tokens was pasted ${times(count)}.`
-            : `A document of ${number(all / windows)} tokens was pasted into a prompt.`,
-        remedy:
-          "Put it in a file and name the file. For reviewers, `haversack review dispatch ROLE --feature DIR` prints a prompt that does so.",
+        text: `The same document of ${number(all / windows)} tokens was pasted ${times(count)}.`,
+        remedy: NAME_THE_FILE,
       };
     case AT.instructions: {
       const spare = all - windows * INSTRUCTIONS_TOKENS;
@@ -168,18 +164,46 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
   }
 }
 
+/** With the largest waste first. */
+function byProject(totals: readonly Total[], isWanted: (total: Total) => boolean): Map<string, [Total, ...Total[]]> {
+  const projects = new Map<string, [Total, ...Total[]]>();
+  for (const total of totals.filter(isWanted).sort((a, b) => b.wasted - a.wasted)) {
+    const others = projects.get(total.project);
+    if (others) others.push(total);
+    else projects.set(total.project, [total]);
+  }
+  return projects;
+}
+
+function isPastedOnce({ category, count }: Total): boolean {
+  return category === AT.pasted && count === 1;
+}
+
+const NAME_THE_FILE =
+  "Put it in a file and name the file. For reviewers, `haversack review dispatch ROLE --feature DIR` prints a prompt that does so.";
+
+/** One per project: the remedy is the same for all documents. */
+function pastedOnceOf(totals: readonly Total[]): Waste[] {
+  return [...byProject(totals, isPastedOnce)].map(([project, documents]) => {
+    const sum = (of: (total: Total) => number) => documents.reduce((all, total) => all + of(total), 0);
+    const [largest] = documents;
+    const each = number(largest.tokens / largest.windows);
+    return {
+      ...{ kind: "pasted", project, name: "", tokens: Math.round(sum(({ wasted }) => wasted)) },
+      ...{ count: documents.length, windows: sum(({ windows }) => windows) },
+      text:
+        documents.length === 1
+          ? `A document of ${each} tokens was pasted into a prompt.`
+          : `${some(documents.length, "document")} were pasted into prompts, the largest of ${each} tokens.`,
+      remedy: NAME_THE_FILE,
+    };
+  });
+}
+
 /** One per project: the remedy is the same for all files. */
 function rereadsOf(totals: readonly Total[]): Waste[] {
-  const byProject = new Map<string, Total[]>();
-  for (const total of totals) {
-    if (total.category !== AT.file_rereads) continue;
-    const files = byProject.get(total.project);
-    if (files) files.push(total);
-    else byProject.set(total.project, [total]);
-  }
-  return [...byProject].flatMap(([project, files]) => {
-    const [most, ...others] = files.sort((a, b) => b.wasted - a.wasted);
-    if (!most) return [];
+  return [...byProject(totals, ({ category }) => category === AT.file_rereads)].map(([project, files]) => {
+    const [most, ...others] = files;
     const sum = (of: (total: Total) => number) => files.reduce((all, total) => all + of(total), 0);
     const name = shown(insideOf(project, most.name));
     const rest =
@@ -187,7 +211,7 @@ function rereadsOf(totals: readonly Total[]): Waste[] {
         ? ""
         : `, and ${some(others.length, "other file")} ${times(sum(({ count }) => count) - most.count)}`;
     return {
-      ...{ kind: "reread" as const, project, name, tokens: Math.round(sum(({ wasted }) => wasted)) },
+      ...{ kind: "reread", project, name, tokens: Math.round(sum(({ wasted }) => wasted)) },
       ...{ count: sum(({ count }) => count), windows: Math.max(...files.map(({ windows }) => windows)) },
       text: `${name || "A file"} was read again unchanged ${times(most.count)}${rest}, while the window still held the same text.`,
       remedy: `${REPLACE_OUTPUTS} replaces a long unchanged read by one line, in Claude Code and opencode; \`haversack recall\` returns it.`,
@@ -196,15 +220,15 @@ function rereadsOf(totals: readonly Total[]): Waste[] {
 }
 
 function planningOf(sessions: readonly AuditedSession[]): Waste[] {
-  const byProject = new Map<string, { tokens: number; count: number }>();
+  const projects = new Map<string, { tokens: number; count: number }>();
   for (const { project, windows } of sessions) {
     const tokens = windows.reduce((sum, { categories }) => sum + categories.planning, 0);
     // A plan of this size is short.
     if (tokens < PASTED_TOKENS) continue;
-    const total = byProject.get(project) ?? { tokens: 0, count: 0 };
-    byProject.set(project, { tokens: total.tokens + tokens, count: total.count + 1 });
+    const total = projects.get(project) ?? { tokens: 0, count: 0 };
+    projects.set(project, { tokens: total.tokens + tokens, count: total.count + 1 });
   }
-  return [...byProject].map(([project, { tokens, count }]) => ({
+  return [...projects].map(([project, { tokens, count }]) => ({
     kind: "planning",
     project,
     name: "",

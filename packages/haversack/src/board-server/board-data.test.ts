@@ -55,7 +55,7 @@ function boardOn({ store, changeMark }: Opened): BoardData {
   return new BoardData({
     ...{ name: "p", read: use, write: use, localMark: () => "", savings: () => [] },
     skills: { list: () => [], match: () => ({ text: "", tokens: 0, skills: [] }) as never },
-    skillStats: () => ({ skills: [] }),
+    skillUses: () => [],
     runs: { list: async () => [], show: async () => ({}), stop: async () => undefined },
     audit: { view: () => ({ state: "none", days: 30 }), start: () => undefined },
   });

@@ -11,13 +11,14 @@ import type { BoundProject, LiveParts } from "../engine/work/live-work.ts";
 import { nextReady } from "../engine/work/next-batch.ts";
 import { projectStatus } from "../engine/work/session-context.ts";
 import { resolveBlockers, setBlocker, setStatus } from "../engine/work/set-status.ts";
-import { createTask, getTask, listBlocked, listTasks, updateTask } from "../engine/work/tasks.ts";
-import type { Task } from "../work/task.ts";
+import { createTask, getTask, listTasks, updateTask } from "../engine/work/tasks.ts";
+import { given } from "../engine/work/work-parts.ts";
 import {
   type AuditView,
   type BoardCard,
   type BoardView,
   COLUMNS,
+  type Column,
   type GroupsView,
   type SavingsRow,
   type SkillUseRow,
@@ -31,7 +32,7 @@ export interface BoardSources extends BoundProject {
   /** Changes when another process has written local state. Work has a separate mark, because a team's work is in another store. */
   localMark(parts: LiveParts): string;
   runs: RunSource;
-  skillStats(parts: LiveParts): { skills: readonly SkillUseRow[] };
+  skillUses(parts: LiveParts): readonly SkillUseRow[];
   savings(parts: LiveParts): SavingsRow[];
   audit: AuditSource;
 }
@@ -59,6 +60,7 @@ const MOST_GROUPS = 200;
 /** How many epics or stories are shown with their counts. */
 const MOST_COUNTED = 60;
 const MOST_FOUND = 50;
+const FIRST_CARDS = 60;
 
 export class BoardData {
   readonly #from: BoardSources;
@@ -77,9 +79,13 @@ export class BoardData {
     return this.#from.read(async (parts) => [this.#from.localMark(parts), parts.changeMark(), this.#writes].join("."));
   }
 
-  board({ epic: epicId, story: storyId, limit = 60 }: ScopeQuery & { limit?: number }): Promise<BoardView> {
+  /** `limits`: how many cards of a column, if not the first 60. */
+  board(
+    { epic: epicId, story: storyId }: ScopeQuery,
+    limits: Partial<Record<Column, number>> = {},
+  ): Promise<BoardView> {
     return this.#from.read(async (parts) => {
-      const scope = { epicId, storyId };
+      const scope = given({ epicId, storyId });
       const { counts, claims } = await projectStatus(scope, parts);
       const holders = new Map(claims.map((claim) => [claim.taskId, claim]));
       const columns: BoardView["columns"] = [];
@@ -87,9 +93,9 @@ export class BoardData {
       const stories = await parts.store.listStories({ limit: MOST_GROUPS });
       const titles = new Map([...epics.items, ...stories.items].map(({ id, title }) => [id, title]));
       for (const status of COLUMNS) {
-        const list = status === "blocked" ? listBlocked : listTasks;
-        const { items, total } = await list({ ...scope, status, limit }, parts);
-        const tasks = items.map((task: Task & { reasons?: string[] }): BoardCard => {
+        const limit = limits[status] ?? FIRST_CARDS;
+        const { items, total } = await parts.store.listTasks({ ...scope, status, limit, at: parts.by.at });
+        const tasks = items.map((task): BoardCard => {
           const claim = holders.get(task.id);
           const { id, title, type, priority, storyId: story, epicId: epic, note, isWaiting, updatedAt } = task;
           const group = titles.get(story ?? "") ?? titles.get(epic ?? "");
@@ -100,7 +106,7 @@ export class BoardData {
             ...(group !== undefined && { group }),
             ...(isWaiting && { waiting: true as const }),
             ...(note !== undefined && { note }),
-            ...(task.reasons?.length && { note: task.reasons.join("; ") }),
+            ...(task.blockers && { note: task.blockers.map(({ reason }) => reason).join("; ") }),
             ...(claim && { agent: claim.agent, lease_until: claim.leaseUntil }),
           };
         });
@@ -197,7 +203,7 @@ export class BoardData {
   }
 
   async skills(): Promise<object> {
-    const { skills: uses } = await this.#from.read(async (parts) => this.#from.skillStats(parts));
+    const uses = await this.#from.read(async (parts) => this.#from.skillUses(parts));
     const byId = new Map(uses.map((use) => [use.id, use]));
     return {
       skills: this.#from.skills.list().map(({ id, name, description, sourceLabel }) => {

@@ -12,6 +12,7 @@ import { bodyLimit } from "hono/body-limit";
 import { streamSSE } from "hono/streaming";
 import { errorText, HaversackError, isFault } from "../base/errors.ts";
 import { BoardData, type BoardSources, type Fields } from "./board-data.ts";
+import { COLUMNS, type Column } from "./board-types.ts";
 
 export interface BoardOptions {
   /** Where the page's files are. */
@@ -34,6 +35,7 @@ const LOOK_MS = 150;
 /** Tells whether the page is still there. */
 const ALIVE_MS = 15_000;
 const MOST_BODY = 1_000_000;
+const MOST_CARDS = 2_000;
 
 export async function serveBoard(sources: BoardSources, { assets, port = 0, log }: BoardOptions): Promise<Board> {
   const token = randomBytes(24).toString("base64url");
@@ -80,7 +82,7 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
     return c.json({ error: "the text is too long for the board" }, 413);
   };
   api.use(bodyLimit({ maxSize: MOST_BODY, onError: isTooLong }));
-  api.get("/board", async (c) => c.json(await data.board({ ...scopeOf(c), limit: numberOf(c, "limit", 60) })));
+  api.get("/board", async (c) => c.json(await data.board(scopeOf(c), limitsOf(c))));
   api.get("/project", (c) => c.json(data.project));
   api.get("/groups", async (c) => c.json(await data.groups(c.req.query("kind") === "story" ? "story" : "epic")));
   api.get("/audit", (c) => c.json(data.audit()));
@@ -178,9 +180,14 @@ function scopeOf(c: Context): { epic: string | undefined; story: string | undefi
   return { epic: c.req.query("epic") || undefined, story: c.req.query("story") || undefined };
 }
 
-function numberOf(c: Context, name: string, fallback: number): number {
-  const value = Number(c.req.query(name) ?? fallback);
-  return Number.isInteger(value) && value > 0 ? Math.min(value, 2_000) : fallback;
+/** `?done=300`: more cards of that column. */
+function limitsOf(c: Context): Partial<Record<Column, number>> {
+  const limits: Partial<Record<Column, number>> = {};
+  for (const status of COLUMNS) {
+    const value = Number(c.req.query(status) ?? 0);
+    if (Number.isInteger(value) && value > 0) limits[status] = Math.min(value, MOST_CARDS);
+  }
+  return limits;
 }
 
 async function bodyOf(c: Context): Promise<Fields> {

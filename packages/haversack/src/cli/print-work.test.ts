@@ -55,6 +55,30 @@ describe("table", () => {
     expect(line?.endsWith("…")).toBe(true);
   });
 
+  it("takes out what would steer the terminal, and keeps the indentation", () => {
+    const rows = [[{ text: "  a\u001b[31m\nb\u001b]0;owned\u0007" }, { text: "c\u202e" }]];
+    expect(table(fakeIo(), rows)).toEqual(["  a b  c"]);
+  });
+
+  it("counts Chinese and emoji as two columns", () => {
+    const [first, second] = table(fakeIo({ width: 24 }), [
+      [{ text: "界" }, { text: "界".repeat(40) }],
+      [{ text: "abcd" }, { text: "x" }],
+    ]);
+    expect(first).toBe(`界    ${"界".repeat(8)}…`);
+    expect(second).toBe("abcd  x");
+  });
+
+  it("in a narrow terminal leaves out columns that are only dim, the last one too", () => {
+    const row = [
+      { text: "name-of-a-client" },
+      { text: "60 prompts" },
+      { text: "seven hours ago", style: "dim" as const },
+    ];
+    expect(table(fakeIo({ width: 40 }), [row])).toEqual(["name-of-a-client  60 prompts"]);
+    expect(table(fakeIo({ width: 80 }), [row])).toEqual(["name-of-a-client  60 prompts  seven hours ago"]);
+  });
+
   it("pads before it paints, so that colours do not shift columns", () => {
     const painted = table(fakeIo({ isColour: true }), [
       [{ text: "ab", style: "red" }, { text: "x" }],

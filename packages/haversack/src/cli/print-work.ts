@@ -1,9 +1,10 @@
 /** Work for people: aligned tables, statuses in words, relative times. For scripts: plain lists. */
-import { cleanLine, cutAt } from "../base/clean-text.ts";
+import { cleanLine, stripControl } from "../base/clean-text.ts";
 import type { Listed } from "../engine/work/work-parts.ts";
 import type { TaskCounts } from "../store/work-store.ts";
 import type { Claim, GroupStatus, TaskStatus } from "../work/task.ts";
 import { type Call, type Io, jsonLine, sayNote } from "./command.ts";
+import { cutShown, shownColumns } from "./screen.ts";
 import { paint } from "./terminal.ts";
 
 export interface Cell {
@@ -64,27 +65,33 @@ function quoted(word: string): string {
 }
 
 /**
- * Lines with aligned columns. In a terminal the last column is cut at the edge; if little room is left for it, columns that are only dim are
- * left out.
+ * Lines with aligned columns, without control characters. In a terminal the last column is cut at the edge; if little room is left for it,
+ * columns that are only dim are left out.
  */
-export function table(io: Io, rows: readonly Cell[][]): string[] {
+export function table(io: Io, given: readonly Cell[][]): string[] {
+  const rows = given.map((row) => row.map((cell) => ({ ...cell, text: visible(cell.text) })));
   const count = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: count }, (_, at) => Math.max(...rows.map((row) => row[at]?.text.length ?? 0)));
+  const widths = Array.from({ length: count }, (_, at) =>
+    Math.max(...rows.map((row) => shownColumns(row[at]?.text ?? ""))),
+  );
   // A column that is empty in every row is left out.
   let used = widths.flatMap((width, at) => (width > 0 ? [at] : []));
   const isShort = () => {
     const before = used.slice(0, -1).reduce((sum, at) => sum + (widths[at] ?? 0) + 2, 0);
     return before + Math.min(widths[used.at(-1) ?? 0] ?? 0, MIN_LAST) > (io.width ?? Number.POSITIVE_INFINITY);
   };
-  const dim = used.slice(0, -1).filter((at) => rows.every((row) => !row[at]?.text || row[at].style === "dim"));
-  for (const at of dim.reverse()) if (isShort()) used = used.filter((one) => one !== at);
+  const isDim = (at: number) => rows.every((row) => !row[at]?.text || row[at].style === "dim");
+  const dim = used.slice(0, -1).filter(isDim).reverse();
+  for (const at of [...dim, ...used.slice(-1).filter(isDim)])
+    if (isShort() && used.length > 1) used = used.filter((one) => one !== at);
   return rows.map((row) => {
     let left = io.width ?? Number.POSITIVE_INFINITY;
     const cells = used.map((column, at) => {
       const { text, style } = row[column] ?? { text: "" };
       const isLast = at === used.length - 1;
-      const whole = isLast ? cutLine(text, left) : text.padEnd(widths[column] ?? 0);
-      left -= whole.length + 2;
+      const room = (widths[column] ?? 0) - shownColumns(text);
+      const whole = isLast ? cutLine(text, left) : text + " ".repeat(room);
+      left -= shownColumns(whole) + 2;
       return style ? paint(io, style, whole) : whole;
     });
     return cells.join("  ").trimEnd();
@@ -93,9 +100,17 @@ export function table(io: Io, rows: readonly Cell[][]): string[] {
 
 /** Characters of the last column that are worth more than a dim column. */
 const MIN_LAST = 20;
+/** With less room than this, the terminal wraps the line. */
+const MIN_CUT = 10;
 
 function cutLine(text: string, width: number): string {
-  return text.length <= width ? text : `${cutAt(text, Math.max(10, width - 1))}…`;
+  const room = Math.max(MIN_CUT, width);
+  return shownColumns(text) <= room ? text : `${cutShown(text, room - 1)}…`;
+}
+
+/** Names of clients, sessions and agents come from elsewhere. Keeps the indentation. */
+function visible(text: string): string {
+  return stripControl(text).replace(/[\n\t]+/g, " ");
 }
 
 /** `label  text` lines below a heading; empty ones are left out. */

@@ -81,6 +81,7 @@ export function cutShown(line: string, columns: number): string {
 
 /** How many columns of the terminal a line takes that holds no control characters. */
 export function shownColumns(line: string): number {
+  if (/^[ -~]*$/.test(line)) return line.length;
   let columns = 0;
   for (const character of line) columns += columnsTaken(character);
   return columns;

@@ -79,5 +79,5 @@ function judge(name: string, skill: ListedSkill | undefined): StaticSkills["skil
 /** One line for people. */
 export function formatStaticSkills({ skills, tokens }: StaticSkills): string {
   const names = skills.map(({ name }) => name).join(", ");
-  return `skills: preloads ${names} into every conversation (about ${tokens} tokens with each request). ${skills.map(({ advice }) => advice).join(" ")}`;
+  return `preloads ${names} into every conversation (about ${tokens} tokens with each request). ${skills.map(({ advice }) => advice).join(" ")}`;
 }

@@ -44,10 +44,7 @@ const rich: TaskDetails = {
   wipUpdatedAt: at,
   claim: { taskId: "T100000000001", agent: "ann", claimedAt: at, heartbeatAt: at, leaseUntil: at },
   waitsFor: [{ id: "T2", title: "Schema", status: "todo" }],
-  blockers: [
-    { id: 1, taskId: "T100000000001", reason: "no key", actor: "ann", at },
-    { id: 2, taskId: "T100000000001", reason: "old", actor: "ann", at, resolvedAt: at },
-  ],
+  blockers: [{ id: 1, taskId: "T100000000001", reason: "no key", actor: "ann", at }],
   failureCount: 2,
 };
 

@@ -8,7 +8,6 @@
  */
 import type { Handoff } from "./handoff.ts";
 import {
-  type Blocker,
   type Claim,
   type Epic,
   type Story,
@@ -42,7 +41,7 @@ export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {
     steps: task.steps.map(({ text, done }) => (done ? { text, done } : { text })),
     waits_for: around.waitsFor?.map(viewBrief),
     sub_tasks: around.parts?.map(viewBrief),
-    blockers: around.blockers?.filter(isOpen).map(({ reason }) => reason),
+    blockers: around.blockers?.map(({ reason }) => reason),
     note: task.note,
     aliases: around.aliases,
     alias_of: around.aliasOf?.map(viewBrief),
@@ -153,10 +152,6 @@ export function present<Fields extends object>(fields: Fields): { [Name in keyof
 function isEmpty(value: unknown): boolean {
   if (typeof value !== "object" || value === null || value instanceof Date) return false;
   return Object.keys(value).length === 0;
-}
-
-function isOpen({ resolvedAt }: Blocker): boolean {
-  return resolvedAt === undefined;
 }
 
 function times({ createdAt, updatedAt, completedAt }: Epic | Story): Record<string, unknown> {

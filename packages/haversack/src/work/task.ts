@@ -151,6 +151,8 @@ export interface Task extends TaskBrief, Omit<TaskFieldValues, "title"> {
   epicId?: string;
   /** In lists: the task is `todo` and waits for another task. */
   isWaiting?: true;
+  /** In lists, of a blocked task: the open reasons, oldest first. */
+  blockers?: Blocker[];
   /** It was claimed here while the shared store could not be reached. */
   isUnconfirmed?: true;
   /** Why the task came back: an expired or stolen claim, or it was reopened. */

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
+import type { RunSource } from "../../board-server/board-data.ts";
 import { serveBoard } from "../../board-server/serve-board.ts";
 import { LiveSkills } from "../../engine/live-skills.ts";
 import { KeptProject } from "../../engine/open-project.ts";
@@ -10,12 +11,12 @@ import { actorForCli } from "../../engine/work/actor.ts";
 import { type LiveParts, LiveWork } from "../../engine/work/live-work.ts";
 import { readReport, reportData } from "../../runs/report.ts";
 import { changeMark } from "../../store/sqlite/connect.ts";
-import { readSkillStats } from "../../store/sqlite/skills/skill-usage.ts";
+import { readSkillUses } from "../../store/sqlite/skills/skill-usage.ts";
 import { BoardAudit } from "../board-audit.ts";
 import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, sayWarning } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { openProject } from "../project.ts";
-import { asSeen, summarizeRun, viewRun } from "../seen-run.ts";
+import { asSeen, type RunSummary, summarizeRun, viewRun } from "../seen-run.ts";
 import { readSavings } from "./usage.ts";
 
 export const spec: CommandSpec = {
@@ -62,7 +63,7 @@ export async function run(call: Call): Promise<ExitCode> {
       write: (use) => live.write(origin(), asPerson(use)),
       skills,
       localMark: ({ handle }) => changeMark(handle),
-      skillStats: ({ handle }) => readSkillStats(handle),
+      skillUses: ({ handle }) => readSkillUses(handle),
       savings: ({ handle }) =>
         readSavings(handle, { limit: MOST_SESSIONS }).map(
           ({ sessionId, client, lastSeenAt, prompts, added, native }) => ({
@@ -71,7 +72,7 @@ export async function run(call: Call): Promise<ExitCode> {
             ...{ native: native.uncached, native_cached: native.cached },
           }),
         ),
-      ...{ runs: RUNS, audit },
+      ...{ runs: new BoardRuns(), audit },
     },
     { assets, log: warn, ...(port !== undefined && { port }) },
   );
@@ -90,23 +91,35 @@ export async function run(call: Call): Promise<ExitCode> {
   return 0;
 }
 
-const RUNS = {
-  async list({ runs: store, by }: LiveParts) {
-    const runs = await store.listRuns({ limit: MOST_RUNS });
-    return Promise.all(runs.map((run) => summarizeRun(run, { store, now: by.at })));
-  },
-  async show(id: string, { runs: store, by }: LiveParts) {
+class BoardRuns implements RunSource {
+  /** A run that has ended stays as it is until somebody continues it. Its sessions and tasks may be hundreds of rows. */
+  readonly #ended = new Map<string, { key: string; summary: RunSummary }>();
+
+  async list({ runs: store, by }: LiveParts): Promise<RunSummary[]> {
+    const summaries: RunSummary[] = [];
+    for (const run of await store.listRuns({ limit: MOST_RUNS })) {
+      const key = JSON.stringify(run);
+      const known = this.#ended.get(run.id);
+      const summary = known?.key === key ? known.summary : await summarizeRun(run, { store, now: by.at });
+      if (run.state === "ended") this.#ended.set(run.id, { key, summary });
+      summaries.push(summary);
+    }
+    return summaries;
+  }
+
+  async show(id: string, { runs: store, by }: LiveParts): Promise<object> {
     const run = asSeen(await store.getRun(id), by.at);
     const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
     return { ...reportData(await readReport(run, stopped, store)), ...viewRun(run) };
-  },
-  async stop({ id, isNow }: { id: string; isNow: boolean }, { runs: store, by }: LiveParts) {
+  }
+
+  async stop({ id, isNow }: { id: string; isNow: boolean }, { runs: store, by }: LiveParts): Promise<void> {
     const run = asSeen(await store.getRun(id), by.at);
     if (run.state !== "running")
       throw new HaversackError("refused", `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}`);
     await store.requestStop(run.id, isNow ? "now" : "gracefully");
-  },
-};
+  }
+}
 
 function openBrowser(url: string, io: Io): void {
   const program = process.platform === "darwin" ? "open" : "xdg-open";

@@ -1,3 +1,4 @@
+import { cleanLine, stripControl } from "../../base/clean-text.ts";
 import { nativeListing } from "../../clients/skill-listings.ts";
 import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
@@ -31,7 +32,8 @@ export function run(call: Call): ExitCode {
     if (sessions.length === 0) return "No session was seen here yet.";
     return sessions
       .map(({ sessionId, agentId, client, prompts, windows, added, native, calls, shortened, injections }) => {
-        const head = `${sessionId}${agentId && `/${agentId}`} (${client}): ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
+        const name = cleanLine(`${sessionId}${agentId && `/${agentId}`}`, { maxChars: 100 });
+        const head = `${name} (${cleanLine(client, { maxChars: 40 })}): ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
         const lines = [
           `  added by Haversack      ${added ? `${added.uncached} tokens, and ${added.cached} cached` : "-"}`,
           ...(calls
@@ -46,7 +48,7 @@ export function run(call: Call): ExitCode {
         ];
         const texts = (injections ?? []).map(
           ({ at, event, format, tokens, text }) =>
-            `  ${at} ${event} ${format} ${tokens} tokens${text ? `\n${text.replace(/^/gm, "    ")}` : ""}`,
+            `  ${at} ${event} ${format} ${tokens} tokens${text ? `\n${stripControl(text).replace(/^/gm, "    ")}` : ""}`,
         );
         return [head, ...lines, ...texts].join("\n");
       })

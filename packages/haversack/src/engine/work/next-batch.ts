@@ -136,19 +136,15 @@ export async function whatIsInTheWay(
   return `${first.id} is ready, but touches files of a task in progress`;
 }
 
-/** Adds WIP and claim if all fields are requested, and the reasons of blocked tasks if more than the title is. */
+/** Adds WIP and claim if all fields are requested. */
 export async function withDetails<T extends { id: string; status: TaskStatus }>(
   tasks: readonly T[],
   fields: FieldSet,
   { store, by }: Reading,
 ): Promise<T[]> {
+  if (fields !== "full") return [...tasks];
   const found: T[] = [];
-  for (const task of tasks) {
-    if (fields === "full") found.push({ ...task, ...(await store.getTask(task.id, by.at)) });
-    else if (fields === "standard" && task.status === "blocked")
-      found.push({ ...task, blockers: await store.listBlockers(task.id) });
-    else found.push(task);
-  }
+  for (const task of tasks) found.push({ ...task, ...(await store.getTask(task.id, by.at)) });
   return found;
 }
 

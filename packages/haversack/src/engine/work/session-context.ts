@@ -167,7 +167,7 @@ function viewBegun(task: TaskDetails, { by, isResumed }: { by: Actor; isResumed:
 }
 
 function viewBlocked(task: TaskDetails): View {
-  const reasons = task.blockers.filter(({ resolvedAt }) => !resolvedAt).map(({ reason }) => reason);
+  const reasons = task.blockers.map(({ reason }) => reason);
   return present({ ...viewTask(task, "minimal"), reason: line(reasons.join("; ")) });
 }
 

@@ -297,11 +297,7 @@ export async function listBlocked(
   const { limit, offset, fields, maxTokens } = checkListInput(input);
   const scope = given({ epicId: input.epicId, storyId: input.storyId });
   const { items, total } = await store.listTasks({ ...scope, status: "blocked", limit, offset, at: by.at });
-  const tasks: BlockedTask[] = [];
-  for (const task of items) {
-    const open = (await store.listBlockers(task.id)).filter(({ resolvedAt }) => !resolvedAt);
-    tasks.push({ ...task, reasons: open.map(({ reason }) => reason) });
-  }
+  const tasks = items.map((task) => ({ ...task, reasons: (task.blockers ?? []).map(({ reason }) => reason) }));
   const view = ({ reasons, ...task }: BlockedTask, set: typeof fields) =>
     present({ ...viewTask(task, set), blockers: reasons });
   return listed({ items: tasks, total }, { view, fields, maxTokens, offset, text: input.text });

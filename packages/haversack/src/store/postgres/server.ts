@@ -262,7 +262,7 @@ export class Server {
       throw fault("store-unreadable", `${this.place.shown} is PostgreSQL ${name}; Haversack needs ${wanted} or newer`);
     }
     if (encoding !== "UTF8") {
-      throw fault("store-unreadable", `${this.place.shown} stores text as ${encoding}; Haversack needs UTF8.`);
+      throw fault("store-unreadable", `${this.place.shown} stores text as ${encoding}; Haversack needs UTF8`);
     }
   }
 
@@ -491,12 +491,19 @@ export function serverFault(error: unknown, shown: string): unknown {
   if (isFault(error) || !(error instanceof Error)) return error;
   const code = codeOf(error);
   const text = error.message;
-  if (/^28/.test(code) || /password must be a string/.test(text)) {
+  if (/no pg_hba\.conf entry|pg_hba\.conf rejects/.test(text)) {
+    const hint = /no encryption/.test(text)
+      ? "the server may want TLS: give `sslmode=require` or stricter"
+      : "ask who runs the server: its pg_hba.conf says who may connect from where";
+    return fault("store-unreadable", `${shown} does not let this user in: ${text}`, hint, error);
+  }
+  if (/^28/.test(code) || /password must be a/.test(text)) {
     const hint = "give the password in PGPASSWORD or in ~/.pgpass";
-    return fault("store-unreadable", `${shown} refused this user: ${text.replace(/^SASL: /, "")}`, hint, error);
+    const why = /password must be a/.test(text) ? "no password was given" : text.replace(/^SASL: /, "");
+    return fault("store-unreadable", `${shown} refused this user: ${why}`, hint, error);
   }
   if (code === "3D000")
-    return fault("store-unreadable", `${shown}: ${text}`, "Create the database first: `createdb NAME`.", error);
+    return fault("store-unreadable", `${shown}: ${text}`, "create the database first: `createdb NAME`", error);
   if (code === "42501")
     return fault("refused", `${shown}: this user may not do that (${text})`, "ask the owner of the database", error);
   if (code === "25006") {
@@ -523,13 +530,21 @@ export function serverFault(error: unknown, shown: string): unknown {
     );
   if (code === "55P03")
     return fault("store-locked", `${shown} is busy: another change holds the lock`, "try again", error);
-  if (isBroken(error) || isPassing(error) || /SSL|certificate/i.test(text)) {
+  if (isBroken(error) || isPassing(error)) {
     return fault(
       "store-unreadable",
       `${shown} cannot be reached: ${text || code}`,
       "check the address, and that the server runs",
       error,
     );
+  }
+  if (/SSL|certificate/i.test(text)) {
+    // Node adds advice about its own options.
+    const why = text.replace(/;.*/, "").replace(/: \.?$/, "");
+    const hint = /not support SSL/.test(text)
+      ? "with `sslmode=prefer` or `disable` the connection is not encrypted"
+      : "name the certificate of its CA in `sslrootcert`, and the host as its certificate does";
+    return fault("store-unreadable", `${shown} cannot be used with this sslmode: ${why}`, hint, error);
   }
   return error;
 }

@@ -231,23 +231,32 @@ export type Row = Readonly<Record<string, SQLOutputValue>>;
  */
 export function fromRow<T>(row: object, more: Partial<Record<keyof NoInfer<T>, unknown>> = {}): T {
   const fields: Record<string, unknown> = {};
-  for (const [column, value] of Object.entries(row)) {
+  const cells = row as Row;
+  // A board reads hundreds of rows with dozens of columns, most of them empty.
+  for (const column in cells) {
+    const value = cells[column];
     if (value === null || value === undefined || column === "seq") continue;
-    const isTime = column === "at" || column.endsWith("_at");
-    fields[camelCase(column)] = isTime ? new Date(String(value)) : column.startsWith("is_") ? value === 1 : value;
+    const { name, kind } = fieldOf(column);
+    fields[name] = kind === "time" ? new Date(String(value)) : kind === "flag" ? value === 1 : value;
   }
   return Object.assign(fields, more) as T;
 }
 
-const camelNames = new Map<string, string>();
+interface FieldOfColumn {
+  name: string;
+  kind: "time" | "flag" | "as-is";
+}
 
-function camelCase(column: string): string {
-  let name = camelNames.get(column);
-  if (name === undefined) {
-    name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    camelNames.set(column, name);
-  }
-  return name;
+const fieldsOfColumns = new Map<string, FieldOfColumn>();
+
+function fieldOf(column: string): FieldOfColumn {
+  const known = fieldsOfColumns.get(column);
+  if (known) return known;
+  const isTime = column === "at" || column.endsWith("_at");
+  const kind = isTime ? "time" : column.startsWith("is_") ? "flag" : "as-is";
+  const field: FieldOfColumn = { name: column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), kind };
+  fieldsOfColumns.set(column, field);
+  return field;
 }
 
 /** Converts a stored WIP change. The values before and after are JSON. */

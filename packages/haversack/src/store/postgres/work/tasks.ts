@@ -186,20 +186,34 @@ export async function getTask(db: Connection, id: string): Promise<TaskDetails> 
     waitedForBy: (await all<TaskBrief>(db, waiting, seq)).map(brief),
     relatesTo: (await all<TaskBrief>(db, related, seq)).map(brief),
     parts: await partsOf(db, seq),
-    blockers: await blockersOf(db, task.id, `task = ${seq} AND resolved_at IS NULL`),
+    blockers: (await all<Row>(db, `${BLOCKERS} WHERE b.task = ? AND b.resolved_at IS NULL ORDER BY b.id`, seq)).map(
+      toBlocker,
+    ),
     failureCount: await value(db, "SELECT count(*) FROM failures WHERE task = ?", seq),
   };
 }
 
 /** All blockers a task has had, oldest first. */
 export async function listBlockers(db: Connection, taskId: string): Promise<Blocker[]> {
-  const { seq, id } = await findTask(db, taskId);
-  return await blockersOf(db, id, `task = ${seq}`);
+  return (await all<Row>(db, `${BLOCKERS} WHERE b.task = ? ORDER BY b.id`, await findSeq(db, "task", taskId))).map(
+    toBlocker,
+  );
 }
 
-async function blockersOf(db: Connection, taskId: string, where: string): Promise<Blocker[]> {
-  const sql = `SELECT id, reason, actor, created_at AS at, resolved_at, resolved_by FROM blockers WHERE ${where} ORDER BY id`;
-  return (await all<Row>(db, sql)).map((row) => fromRow<Blocker>(row, { taskId }));
+async function addBlockers(db: Connection, tasks: Task[]): Promise<void> {
+  const byTask = new Map(tasks.map((task) => [task.id, task]));
+  const sql = `${BLOCKERS} WHERE b.resolved_at IS NULL AND t.id IN (SELECT value FROM json_each(?)) ORDER BY b.id`;
+  for (const blocker of (await all<Row>(db, sql, JSON.stringify([...byTask.keys()]))).map(toBlocker)) {
+    const task = byTask.get(blocker.taskId);
+    if (task) task.blockers = [...(task.blockers ?? []), blocker];
+  }
+}
+
+const BLOCKERS = `SELECT b.id, t.id AS task_id, b.reason, b.actor, b.created_at AS at, b.resolved_at, b.resolved_by
+  FROM blockers b JOIN tasks t ON t.seq = b.task`;
+
+function toBlocker(row: Row): Blocker {
+  return fromRow<Blocker>(row);
 }
 
 export async function recordFailure(
@@ -267,6 +281,7 @@ export async function listTasks(db: Connection, query: TaskQuery): Promise<Page<
       const where = [section, filtered.where].filter(Boolean).join(" AND ");
       const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
       const found = await toTasks(db, await all<TaskRow>(db, sql, ...filtered.values, room, skip));
+      if (status === "blocked") await addBlockers(db, found);
       items.push(...(isReady === false ? found.map((task) => ({ ...task, isWaiting: true as const })) : found));
     }
     skip = Math.max(0, skip - count);

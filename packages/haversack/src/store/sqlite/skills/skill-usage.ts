@@ -1,4 +1,5 @@
 /** Which skills were shown and which of them were then used, per project. */
+import type { DatabaseSync } from "node:sqlite";
 import type { SkillUse } from "../../../skills/matching/match-skills.ts";
 import { readStore, type StoreHandle, writeStore } from "../access.ts";
 import { readMeta, writeMeta } from "../meta.ts";
@@ -27,31 +28,40 @@ export function readSkillStats(handle: StoreHandle): SkillStats {
       prompts,
       tokens: formats.reduce((sum, row) => sum + Number(row["tokens"]), 0),
       answers: { none: share("none"), names: share("names"), incremental: share("incremental"), full: share("full") },
-      skills: db
-        .prepare(PER_SKILL)
-        .all()
-        .map((row) => ({
-          id: String(row["skill"]),
-          shown: Number(row["shown"]),
-          used: Number(row["used"]),
-          loaded: Number(row["loaded"]),
-          hitRate: Number(row["shown"]) === 0 ? 0 : Number(row["used"]) / Number(row["shown"]),
-          tokens: Number(row["tokens"]),
-        })),
+      skills: skillUses(db),
     };
   });
 }
 
+/** The skills alone. The totals take a pass over every text that was added. */
+export function readSkillUses(handle: StoreHandle): SkillStats["skills"] {
+  return readStore(handle, skillUses);
+}
+
+function skillUses(db: DatabaseSync): SkillStats["skills"] {
+  const rows = db.prepare(PER_SKILL).all();
+  return rows.map((row) => ({
+    id: String(row["skill"]),
+    shown: Number(row["shown"]),
+    used: Number(row["used"]),
+    loaded: Number(row["loaded"]),
+    hitRate: Number(row["shown"]) === 0 ? 0 : Number(row["used"]) / Number(row["shown"]),
+    tokens: Number(row["tokens"]),
+  }));
+}
+
 // A showing counts as used when the same window loaded the skill later. A body that came with the prompt counts as both.
 const PER_SKILL = `
-SELECT skill,
-  sum(event IN ('shown', 'auto-loaded')) AS shown,
-  sum(event IN ('loaded', 'auto-loaded')) AS loaded,
-  sum(event = 'auto-loaded' OR (event = 'shown' AND EXISTS (
-    SELECT 1 FROM skill_uses later WHERE later.skill = u.skill AND later.session_id = u.session_id AND later.agent_id = u.agent_id
-      AND later.window = u.window AND later.event = 'loaded' AND later.id > u.id))) AS used,
-  sum(tokens) AS tokens
-FROM skill_uses u GROUP BY skill ORDER BY shown DESC, skill`;
+WITH last_loads AS (
+  SELECT skill, session_id, agent_id, window, max(id) AS id FROM skill_uses WHERE event = 'loaded'
+  GROUP BY skill, session_id, agent_id, window)
+SELECT u.skill,
+  sum(u.event IN ('shown', 'auto-loaded')) AS shown,
+  sum(u.event IN ('loaded', 'auto-loaded')) AS loaded,
+  sum(u.event = 'auto-loaded' OR (u.event = 'shown' AND u.id < coalesce(later.id, 0))) AS used,
+  sum(u.tokens) AS tokens
+FROM skill_uses u LEFT JOIN last_loads later USING (skill, session_id, agent_id, window)
+GROUP BY u.skill ORDER BY shown DESC, u.skill`;
 
 // The data for `skills.learn`: per window, whether a skill was shown and whether it was loaded.
 
@@ -132,8 +142,10 @@ export function readUsage(handle: StoreHandle, { limit, sessionId, listing }: Us
         `SELECT session_id, agent_id, client, last_seen_at, window FROM sessions ${where} ORDER BY last_seen_at DESC LIMIT ?`,
       )
       .all(...(sessionId === undefined ? [limit] : [sessionId, limit]));
+    // The texts are most of the store, and only those of one session are shown.
+    const text = sessionId === undefined ? "" : "text,";
     const injections = db.prepare(
-      "SELECT at, window, event, format, tokens, text, because FROM injections WHERE session_id = ? AND agent_id = ? ORDER BY id",
+      `SELECT at, window, event, format, tokens, ${text} because FROM injections WHERE session_id = ? AND agent_id = ? ORDER BY id`,
     );
     const unplaced = db.prepare(UNPLACED);
     return sessions.map((row) => {
@@ -195,14 +207,13 @@ function shortened(rows: readonly Record<string, unknown>[]): Pick<SessionUsage,
 /** Each text is paid in full once, and read from the cache by every later prompt of its window. */
 function addedCost(rows: readonly Record<string, unknown>[]): Cost {
   const cost: Cost = { uncached: 0, cached: 0 };
-  rows.forEach((row, at) => {
-    if (isPreview(row)) return;
-    const tokens = Number(row["tokens"]);
-    const later = rows
-      .slice(at + 1)
-      .filter((next) => next["event"] === "prompt" && next["window"] === row["window"]).length;
-    cost.uncached += tokens;
-    cost.cached += tokens * later;
-  });
+  const laterPrompts = new Map<unknown, number>();
+  for (const row of rows.toReversed()) {
+    const later = laterPrompts.get(row["window"]) ?? 0;
+    if (row["event"] === "prompt") laterPrompts.set(row["window"], later + 1);
+    if (isPreview(row)) continue;
+    cost.uncached += Number(row["tokens"]);
+    cost.cached += Number(row["tokens"]) * later;
+  }
   return cost;
 }

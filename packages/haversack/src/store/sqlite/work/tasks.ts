@@ -184,20 +184,30 @@ export function getTask(db: DatabaseSync, id: string): TaskDetails {
     waitedForBy: all<TaskBrief>(db, waiting, seq).map(brief),
     relatesTo: all<TaskBrief>(db, related, seq).map(brief),
     parts: partsOf(db, seq),
-    blockers: blockersOf(db, task.id, `task = ${seq} AND resolved_at IS NULL`),
+    blockers: all<Row>(db, `${BLOCKERS} WHERE b.task = ? AND b.resolved_at IS NULL ORDER BY b.id`, seq).map(toBlocker),
     failureCount: value(db, "SELECT count(*) FROM failures WHERE task = ?", seq),
   };
 }
 
 /** All blockers a task has had, oldest first. */
 export function listBlockers(db: DatabaseSync, taskId: string): Blocker[] {
-  const { seq, id } = findTask(db, taskId);
-  return blockersOf(db, id, `task = ${seq}`);
+  return all<Row>(db, `${BLOCKERS} WHERE b.task = ? ORDER BY b.id`, findSeq(db, "task", taskId)).map(toBlocker);
 }
 
-function blockersOf(db: DatabaseSync, taskId: string, where: string): Blocker[] {
-  const sql = `SELECT id, reason, actor, created_at AS at, resolved_at, resolved_by FROM blockers WHERE ${where} ORDER BY id`;
-  return all<Row>(db, sql).map((row) => fromRow<Blocker>(row, { taskId }));
+function addBlockers(db: DatabaseSync, tasks: Task[]): void {
+  const byTask = new Map(tasks.map((task) => [task.id, task]));
+  const sql = `${BLOCKERS} WHERE b.resolved_at IS NULL AND t.id IN (SELECT value FROM json_each(?)) ORDER BY b.id`;
+  for (const blocker of all<Row>(db, sql, JSON.stringify([...byTask.keys()])).map(toBlocker)) {
+    const task = byTask.get(blocker.taskId);
+    if (task) task.blockers = [...(task.blockers ?? []), blocker];
+  }
+}
+
+const BLOCKERS = `SELECT b.id, t.id AS task_id, b.reason, b.actor, b.created_at AS at, b.resolved_at, b.resolved_by
+  FROM blockers b JOIN tasks t ON t.seq = b.task`;
+
+function toBlocker(row: Row): Blocker {
+  return fromRow<Blocker>(row);
 }
 
 export function recordFailure(
@@ -265,6 +275,7 @@ export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
       const where = [section, filtered.where].filter(Boolean).join(" AND ");
       const sql = `SELECT ${TASK_COLUMNS} ${join} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`;
       const found = toTasks(db, all<TaskRow>(db, sql, ...filtered.values, room, skip));
+      if (status === "blocked") addBlockers(db, found);
       items.push(...(isReady === false ? found.map((task) => ({ ...task, isWaiting: true as const })) : found));
     }
     skip = Math.max(0, skip - count);
