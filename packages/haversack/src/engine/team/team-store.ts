@@ -182,7 +182,7 @@ class Team {
       if (this.#handle.isReadOnly) return true;
       if (outbox === undefined) nameOf(this.#handle);
       const { renamed, conflicts } = await forwardOutbox(this.server, this.#handle);
-      for (const { made, id } of renamed) this.#note(`${made} is now ${id}: somebody else used its ID meanwhile`);
+      for (const { made, id } of renamed) this.#note(`${made} is now ${id}: somebody else used its ID meanwhile.`);
       if (conflicts > 0) {
         const changes = conflicts === 1 ? "1 change" : `${conflicts} changes`;
         this.#note(`${changes} of this machine could not be made: see \`haversack store conflicts\`.`);
@@ -218,7 +218,7 @@ class Team {
     const { offline, takenAt, backlog } = readSnapshotState(this.#handle);
     const since = takenAt ? ` of ${takenAt.toISOString().slice(0, 16).replace("T", " ")} UTC` : "";
     const waiting = backlog.count > 0 ? `; ${changesWait(backlog.count)} to be sent` : "";
-    this.#note(`${offline?.reason ?? "the shared store cannot be reached"}; using the snapshot${since}${waiting}`);
+    this.#note(`${offline?.reason ?? "the shared store cannot be reached"}; using the snapshot${since}${waiting}.`);
   }
 
   #marked<T>(result: T): T {
