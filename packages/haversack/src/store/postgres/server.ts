@@ -259,10 +259,18 @@ export class Server {
     const { oldestServer } = this.#options;
     if (Number(version) < oldestServer) {
       const wanted = Math.floor(oldestServer / 10_000);
-      throw fault("store-unreadable", `${this.place.shown} is PostgreSQL ${name}; Haversack needs ${wanted} or newer`);
+      throw fault(
+        "store-unreadable",
+        `${this.place.shown} is PostgreSQL ${name}; Haversack needs ${wanted} or newer`,
+        "upgrade the server, or name another",
+      );
     }
     if (encoding !== "UTF8") {
-      throw fault("store-unreadable", `${this.place.shown} stores text as ${encoding}; Haversack needs UTF8`);
+      throw fault(
+        "store-unreadable",
+        `${this.place.shown} stores text as ${encoding}; Haversack needs UTF8`,
+        "create the database with `createdb --encoding UTF8`",
+      );
     }
   }
 
