@@ -101,7 +101,7 @@ describe.skipIf(!shared)("a member of one project", () => {
       "CREATE OR REPLACE FUNCTION log_tasks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
       "CREATE TRIGGER spy AFTER INSERT ON tasks EXECUTE FUNCTION log_tasks()",
       "ALTER TABLE tasks ADD COLUMN more text",
-      "DROP FUNCTION claimed_tasks",
+      "DROP FUNCTION claim_next",
       "TRUNCATE tasks CASCADE",
       "SELECT setval('tasks_seq_seq', 1)",
       `CREATE SCHEMA haversack_attack${process.pid}`,

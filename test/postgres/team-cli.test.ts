@@ -58,6 +58,22 @@ describe.skipIf(!server)("a store that a team shares", () => {
     };
   };
 
+  it("is not part of a backup of this machine, which says so; nothing is drained without the server", () => {
+    const one = machine();
+    const url = address();
+    ok(one.run(["store", "use", url]));
+    const file = join(one.root, "copy.db");
+    for (const command of ["backup", "restore"]) {
+      const { err } = ok(one.run(["store", command, file]));
+      expect(err).toMatch(/^haversack: note: the work is at postgres:/);
+      expect(err).not.toContain(PASSWORD);
+    }
+    const away = new URL(url);
+    away.port = "1";
+    const drained = one.run(["runs", "drain", "build-3"], { HAVERSACK_STORE: away.href });
+    expect(drained).toMatchObject({ code: 3, err: expect.stringContaining("cannot be reached") });
+  });
+
   it("is one queue for several machines", () => {
     const url = address();
     const [one, two] = [machine(), machine()];

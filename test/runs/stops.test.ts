@@ -120,7 +120,11 @@ describe("stopping", () => {
     expect(state).toBe("running");
     expect((await run.haversack("runs", "stop", id)).code).toBe(0);
     await running.says("asked to save and end");
-    expect((await run.haversack("runs", "stop", id, "--now")).code).toBe(0);
+    // A newer one has ended: without a name, the one at work is meant.
+    await run.haversack("task", "create", "Another");
+    expect((await run.work(["--all", "--max-chains", "1"])).code).toBe(1);
+    expect((await run.haversack("runs", "list", "--json")).out).toMatch(/^\[\{"id":"R\d+","state":"ended"/);
+    expect((await run.haversack("runs", "stop", "--now")).out).toContain(`Run ${id} `);
     expect((await running.ended).out).toContain("Stopped (stopped)");
     expect(run.leftovers()).toEqual([]);
   });

@@ -130,3 +130,10 @@ it("prints one object for each event with --json", () => {
   shown.on(SESSION);
   expect(JSON.parse(text())).toMatchObject({ event: "session", number: 1, batch_size: 2, max_chains: 10 });
 });
+
+it("with --json names what a client has said apart from the event itself", () => {
+  const { shown, text } = view({ isTerminal: true, isJson: true });
+  shown.on({ kind: "stream", number: 1, event: { kind: "fill", usedTokens: 5 }, state: stateOf("x") });
+  const expected = { event: "stream", number: 1, stream: { kind: "fill", used_tokens: 5 }, state: { doing: "x" } };
+  expect(JSON.parse(text())).toMatchObject(expected);
+});

@@ -27,7 +27,9 @@ export function makeRunView(io: Io, { isJson }: { isJson: boolean }, size: Size 
 
 function jsonLine(io: Io, event: RunEvent): void {
   const { kind, ...rest } = event;
-  io.out(`${JSON.stringify({ event: kind, ...snakeKeys(rest) })}\n`);
+  // The client's own event must not stand in for the kind of ours.
+  const told = event.kind === "stream" ? { number: event.number, stream: event.event, state: event.state } : rest;
+  io.out(`${JSON.stringify({ event: kind, ...snakeKeys(told) })}\n`);
 }
 
 function snakeKeys(value: object): object {

@@ -22,13 +22,16 @@ import { paint } from "../terminal.ts";
 import { openWork, refuse } from "../work.ts";
 
 const RUN: ArgumentSpec = { name: "RUN", about: "run ID, or a unique prefix (3+ characters); default: the newest" };
+/** For commands that are about a run at work. */
+const RUN_AT_WORK: ArgumentSpec = { ...RUN, about: `${RUN.about} at work` };
 
 /** For commands that take several. */
 const RUNS: ArgumentSpec = { ...RUN, many: true };
 
-async function findRun({ arguments: [id] }: Call, store: RunStore): Promise<Run> {
+async function findRun({ arguments: [id] }: Call, store: RunStore, { isAtWork = false } = {}): Promise<Run> {
   if (id !== undefined) return store.getRun(id);
-  const [newest] = await store.listRuns({ limit: 1 });
+  const runs = await store.listRuns({ limit: isAtWork ? MOST_RUNS : 1 });
+  const newest = runs.find((run) => isAtWork && asSeen(run, new Date()).state === "running") ?? runs[0];
   if (newest) return newest;
   throw new HaversackError("not-found", "there is no run yet", {
     hint: "`haversack work --help` says how to start one",
@@ -99,13 +102,13 @@ const runsFollow: Command = {
   spec: {
     about:
       "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0 if its whole scope is done.",
-    arguments: [RUN],
-    examples: [{ run: "haversack runs follow", says: "the newest run" }],
+    arguments: [RUN_AT_WORK],
+    examples: [{ run: "haversack runs follow", says: "the newest run at work" }],
     json: "one object per line: {event: session|test|task|end, …}.",
   },
   async run(call): Promise<ExitCode> {
     const { runs: store, changeMark, waitForChange } = await openWork(call, "read");
-    const { id } = await findRun(call, store);
+    const { id } = await findRun(call, store, { isAtWork: true });
     const told = new Set<string>();
     const tell = (event: string, line: string, data: object) => {
       const text = call.json ? JSON.stringify({ event, ...data }) : line;
@@ -161,7 +164,7 @@ const runsStop: Command = {
   spec: {
     about:
       "Stops a run: its sessions are asked to save and end, and get headless.grace_seconds for it. What they did is kept, and their tasks are free again.",
-    arguments: [RUNS],
+    arguments: [{ ...RUN_AT_WORK, many: true }],
     options: { now: { type: "boolean", about: "Do not wait for the sessions." } },
     examples: [
       { run: "haversack runs stop R4829", says: "when its sessions have saved" },
@@ -172,7 +175,7 @@ const runsStop: Command = {
   run: eachOne(
     async (call): Promise<ExitCode> => {
       const { runs: store, by } = await openWork(call, "save");
-      const run = asSeen(await findRun(call, store), by.at);
+      const run = asSeen(await findRun(call, store, { isAtWork: true }), by.at);
       if (run.state !== "running") {
         const more = run.remedy ? `; \`${run.remedy}\` goes on with it` : "";
         return refuse(call, {
@@ -203,13 +206,15 @@ const runsDrain: Command = {
   },
   run: eachOne(async (call): Promise<ExitCode> => {
     const [machine] = call.arguments;
-    const { runs: store, by } = await openWork(call, machine === undefined ? "read" : "save");
+    const { runs: store, by, catchUp } = await openWork(call, machine === undefined ? "read" : "save");
     if (machine === undefined) {
       const names = await store.drainedMachines();
       print(call, names, () => (names.length === 0 ? "No machine is drained." : names.join("\n")));
       return 0;
     }
     const isDrained = call.options["undo"] !== true;
+    // Without the shared store, the runs of other machines are not known, and nothing would be saved.
+    if (!(await catchUp())) await store.setDrained(machine, isDrained);
     const all = await store.listRuns({ limit: MOST_RUNS });
     if (!all.some((run) => run.machine === machine) && !(await store.drainedMachines()).includes(machine)) {
       const known = [...new Set(all.map((run) => run.machine))];

@@ -7,6 +7,7 @@ import { distrust, recordStore, requireTrust } from "../../engine/open-project.t
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
 import { lookAtStore } from "../../engine/trust-project.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
+import { sharedPlace } from "../../engine/work-of.ts";
 import { backupStore, restoreStore } from "../../store/sqlite/maintenance/backup.ts";
 import { checkStore } from "../../store/sqlite/maintenance/check-store.ts";
 import { purgeStore } from "../../store/sqlite/maintenance/purge.ts";
@@ -70,6 +71,13 @@ const storeBackup: Command = {
     const paths = projectPaths(call.io.cwd, call.io.env);
     requireTrust(paths);
     const { sizeBytes } = backupStore(paths.store, file, placeOfNamed(file, call.io.cwd));
+    const shared = sharedPlace({ paths, env: call.io.env });
+    if (shared) {
+      sayNote(
+        call.io,
+        `the work is at ${shared.shown}: this file has the local copy of it. \`haversack export\` or \`pg_dump\` saves what is there.`,
+      );
+    }
     print(call, { file, sizeBytes }, () => `Saved to ${file} (${formatBytes(sizeBytes)}).`);
     return 0;
   },
@@ -97,6 +105,8 @@ const storeRestore: Command = {
     });
     // A damaged store was moved aside, so the store is a new file now.
     if (way !== "in-place") recordStore(paths);
+    const shared = sharedPlace({ paths, env: call.io.env });
+    if (shared) sayNote(call.io, `the work is at ${shared.shown}, and stays as it is there.`);
     print(call, { restored: paths.store, ...(kept && { kept }), way, tables }, () =>
       [`Restored from ${from}.`, ...(kept ? [`What was there before is kept in ${kept}`] : [])].join("\n"),
     );

@@ -3,7 +3,7 @@
  * the server saves its token together with its change, and only then does it leave the outbox.
  */
 import { randomUUID } from "node:crypto";
-import { applyEntries } from "../../store/postgres/apply-entries.ts";
+import { applyEntries, type Renamed } from "../../store/postgres/apply-entries.ts";
 import { SESSION } from "../../store/postgres/pull-work.ts";
 import type { Server } from "../../store/postgres/server.ts";
 import type { StoreHandle } from "../../store/sqlite/access.ts";
@@ -21,6 +21,7 @@ export interface Forwarded {
   sent: number;
   /** How many of them were refused. */
   conflicts: number;
+  renamed: Renamed[];
 }
 
 /** Entries per transaction on the server. Other machines wait for each transaction. */
@@ -28,13 +29,13 @@ const BATCH = 100;
 
 /** Faults of the server are thrown; what was not sent stays in the outbox. */
 export async function forwardOutbox(server: Server, handle: StoreHandle): Promise<Forwarded> {
-  const done = { sent: 0, conflicts: 0 };
+  const done: Forwarded = { sent: 0, conflicts: 0, renamed: [] };
   for (;;) {
     const read = readOutbox(handle, { limit: BATCH + 1 });
     if (read.length === 0) return done;
     const entries = read.slice(0, BATCH);
     const last = entries.at(-1)?.seq ?? 0;
-    const { conflicts, lastConflict } = await applyEntries(server, {
+    const { conflicts, lastConflict, renamed } = await applyEntries(server, {
       outbox: nameOf(handle),
       entries,
       hasMore: read.length > BATCH,
@@ -45,6 +46,7 @@ export async function forwardOutbox(server: Server, handle: StoreHandle): Promis
     acknowledge(handle, { applied: last, conflicts, lastConflict, stale: staleAfter(entries, refused) });
     done.sent += entries.length;
     done.conflicts += conflicts.length;
+    done.renamed.push(...renamed);
   }
 }
 

@@ -49,7 +49,9 @@ function runsOf(team: TeamStore, handle: StoreHandle): RunStore {
   const reading = (name: (typeof RUN_READS)[number]) => [
     name,
     async (...args: never[]) => {
-      const runs: RunStore = (await team.reach()) ? there : here;
+      const isReached = await team.reach();
+      if (!isReached) team.noteOffline();
+      const runs: RunStore = isReached ? there : here;
       return (runs[name] as (...args: never[]) => Promise<unknown>).apply(runs, args);
     },
   ];

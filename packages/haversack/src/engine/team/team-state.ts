@@ -34,7 +34,7 @@ export function describeTeam({ backlog, conflicts, takenAt, offline }: TeamState
   if (offline) parts.push(`offline for ${ageOf(offline.since, now)}`);
   if (backlog.count > 0) {
     const since = backlog.oldest ? `, the first for ${ageOf(backlog.oldest, now)}` : "";
-    parts.push(`${backlog.count} ${backlog.count === 1 ? "change waits" : "changes wait"} to be sent${since}`);
+    parts.push(`${changesWait(backlog.count)} to be sent${since}`);
   }
   if (conflicts > 0) parts.push(`${conflicts} ${conflicts === 1 ? "conflict" : "conflicts"}`);
   return parts.join("; ");
@@ -47,4 +47,8 @@ function ageOf(at: Date, now: Date): string {
   if (minutes < 90) return `${minutes} min`;
   const hours = Math.round(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}
+
+export function changesWait(count: number): string {
+  return `${count} ${count === 1 ? "change waits" : "changes wait"}`;
 }

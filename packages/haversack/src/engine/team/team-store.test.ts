@@ -124,6 +124,7 @@ describe.skipIf(!server)("a project that a team shares", () => {
       ["tool", first.id, "bob", expect.stringContaining(`${first.id} is held by ann`)],
     ]);
     expect(conflicts[1]?.args).toContain("coding");
+    expect(two.notes).toContain("3 changes of this machine could not be made: see `haversack store conflicts`.");
     const claims = await two.online.listClaims({ at: new Date() });
     expect(claims.map(({ taskId, agent: who }) => [taskId, who]).sort()).toEqual(
       [
@@ -152,6 +153,9 @@ describe.skipIf(!server)("a project that a team shares", () => {
     const { items } = await one.online.listTasks({ limit: 10, at: new Date() });
     const found = items.find(({ title }) => title === "Mine");
     expect(found?.id).not.toBe(mine.id);
+    expect(one.notes).toContain(`${mine.id} is now ${found?.id}: somebody else used its ID meanwhile.`);
+    const { activity } = await one.online.listActivity({ limit: 1, kind: "id-changed" });
+    expect(activity).toMatchObject([{ actor: "ann", subject: found?.id }]);
     expect(await one.online.getTask(found?.id ?? "", new Date())).toMatchObject({
       status: "in_progress",
       wip: { phase: "coding" },

@@ -14,6 +14,7 @@ import type { WorkStore } from "../../store/work-store.ts";
 import type { Claim } from "../../work/task.ts";
 import { forwardOutbox, nameOf } from "./forward.ts";
 import { refreshSnapshot } from "./snapshot.ts";
+import { changesWait } from "./team-state.ts";
 
 /** read: changes nothing. change: can be made here and sent later. online: needs the shared store. */
 type Kind = "read" | "change" | "online";
@@ -149,12 +150,12 @@ class Team {
       if (kind !== "read") await this.#refresh();
       return result;
     }
-    this.#noteOffline();
+    this.noteOffline();
     if (kind === "read") return this.#marked(await (this.#local[name] as Operation)(...args));
     if (kind === "online") {
       const { reason = "the shared store cannot be reached" } = readSnapshotState(this.#handle).offline ?? {};
       throw new HaversackError("store-unreadable", reason, {
-        hint: "An import needs the shared store. Try again later.",
+        hint: "an import needs the shared store: try again later",
       });
     }
     return this.#marked(
@@ -164,7 +165,7 @@ class Team {
 
   async *records(): ReturnType<WorkStore["exportRecords"]> {
     const isReached = await this.reach();
-    if (!isReached) this.#noteOffline();
+    if (!isReached) this.noteOffline();
     yield* (isReached ? this.#remote : this.#local).exportRecords();
   }
 
@@ -180,7 +181,12 @@ class Team {
       // A process that cannot write the local store leaves the outbox to others.
       if (this.#handle.isReadOnly) return true;
       if (outbox === undefined) nameOf(this.#handle);
-      await forwardOutbox(this.server, this.#handle);
+      const { renamed, conflicts } = await forwardOutbox(this.server, this.#handle);
+      for (const { made, id } of renamed) this.#note(`${made} is now ${id}: somebody else used its ID meanwhile.`);
+      if (conflicts > 0) {
+        const changes = conflicts === 1 ? "1 change" : `${conflicts} changes`;
+        this.#note(`${changes} of this machine could not be made: see \`haversack store conflicts\`.`);
+      }
       if (offline) noteOffline(this.#handle, undefined);
       return true;
     } catch (error) {
@@ -205,13 +211,14 @@ class Team {
     }
   }
 
-  #noteOffline(): void {
+  /** Tells it once. */
+  noteOffline(): void {
     if (this.#isNoted) return;
     this.#isNoted = true;
     const { offline, takenAt, backlog } = readSnapshotState(this.#handle);
     const since = takenAt ? ` of ${takenAt.toISOString().slice(0, 16).replace("T", " ")} UTC` : "";
-    const waiting = backlog.count > 0 ? `; ${backlog.count} changes wait to be sent` : "";
-    this.#note(`${offline?.reason ?? "the shared store cannot be reached"} Using the snapshot${since}${waiting}.`);
+    const waiting = backlog.count > 0 ? `; ${changesWait(backlog.count)} to be sent` : "";
+    this.#note(`${offline?.reason ?? "the shared store cannot be reached"}; using the snapshot${since}${waiting}.`);
   }
 
   #marked<T>(result: T): T {

@@ -57,7 +57,14 @@ export interface EntriesToApply {
   now: Date;
 }
 
+/** A thing that was made offline under an ID that somebody else has used meanwhile. */
+export interface Renamed {
+  made: string;
+  id: string;
+}
+
 export interface Applied {
+  renamed: readonly Renamed[];
   /** All that the machine does not know yet. */
   conflicts: Omit<Conflict, "number">[];
   lastConflict: number;
@@ -74,13 +81,14 @@ export function applyEntries(server: Server, sent: EntriesToApply): Promise<Appl
     const waiting = entries.filter(({ token }) => !isKnown.has(token));
     if (waiting.length > 0 && !start.isCalm(start.now)) await settleClaims(db, start.now);
     const ids = await readIds(db, outbox);
+    const renamed: Renamed[] = [];
     for (const entry of waiting) {
       // The clocks of machines differ, but how long ago something happened does not.
       const ageMs = Math.max(0, now.getTime() - entry.at.getTime());
       const at = server.isServerClock ? new Date(start.now.getTime() - ageMs) : entry.at;
       await db.exec("SAVEPOINT entry");
       try {
-        await applyOne(db, withIds(entry, ids), { at, outbox, ids });
+        await applyOne(db, withIds(entry, ids), { at, outbox, ids, renamed });
         await db.exec("RELEASE entry");
       } catch (error) {
         if (!isLasting(error, db)) throw error;
@@ -93,7 +101,7 @@ export function applyEntries(server: Server, sent: EntriesToApply): Promise<Appl
       await db.query("INSERT INTO applied_entries (token) SELECT unnest($1::text[])", applied);
       if (hasMore) await keepLeases(db, waiting, start.now);
     }
-    return readConflicts(db, sent);
+    return { renamed, ...(await readConflicts(db, sent)) };
   });
 }
 
@@ -129,6 +137,7 @@ interface Applying {
   at: Date;
   outbox: string;
   ids: Map<string, string>;
+  renamed: Renamed[];
 }
 
 async function applyOne(db: Connection, entry: OutboxEntry, applying: Applying): Promise<void> {
@@ -230,7 +239,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 async function applyCall(
   db: Connection,
   { name, args, by, ids: wanted }: OfflineCall,
-  { at, outbox, ids }: Applying,
+  { at, outbox, ids, renamed }: Applying,
 ): Promise<void> {
   const call = CALLS[name] as ((db: Connection, ...args: unknown[]) => Promise<unknown>) | undefined;
   if (!call) throw new HaversackError("refused", `this version does not know the operation ${name}`);
@@ -251,6 +260,15 @@ async function applyCall(
     ids.set(made, id);
     await db.query("INSERT INTO outbox_ids (outbox, made, id) VALUES ($1, $2, $3)", outbox, made, id);
     await addAlias(db, made, id);
+    renamed.push({ made, id });
+    const text = `made offline as ${made}, an ID that somebody else used meanwhile`;
+    await addActivity(db, {
+      at,
+      actor: (by as Partial<Actor> | undefined)?.name ?? "haversack",
+      kind: "id-changed",
+      subject: id,
+      text,
+    });
   }
 }
 
@@ -324,7 +342,10 @@ async function tellAgent(
   await sendMessage(db, { to: [name], text, subject: taskId }, { name: "haversack", at });
 }
 
-async function readConflicts(db: Connection, { outbox, lastConflict }: EntriesToApply): Promise<Applied> {
+async function readConflicts(
+  db: Connection,
+  { outbox, lastConflict }: EntriesToApply,
+): Promise<Omit<Applied, "renamed">> {
   const sql = `SELECT number, token, op, args, at, task, agent, reason, found_at FROM outbox_conflicts
     WHERE outbox = $1 AND number > $2 ORDER BY number`;
   const rows = await db.query(sql, outbox, lastConflict);

@@ -1,4 +1,4 @@
-/** Takes the next ready tasks without waiting for other changes. See migrations/005-claim-next.ts. */
+/** Takes the next ready tasks without waiting for other changes. See migrations/006-claim-next.ts. */
 import { checkCount } from "../../work/clean-input.ts";
 import type { Claim, TaskDetails } from "../../work/task.ts";
 import type { Actor, ClaimOutcome, ClaimRequest } from "../work-store.ts";
@@ -47,30 +47,27 @@ export async function claimNext(server: Server, request: ClaimRequest, by: Actor
   return claimed;
 }
 
-const CLAIM = "SELECT claim_next($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS task";
-const AGAIN = "SELECT claimed_tasks(tasks, $2) AS task FROM operations WHERE token = $1";
+const CLAIM = "SELECT * FROM claim_next($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+
+/** What a claim took whose answer was lost. */
+const AGAIN = `SELECT t.*, array_position(o.tasks, t.seq) AS place, true AS is_special, c.claimed_at, c.lease_until
+  FROM operations o JOIN tasks t ON t.seq = ANY (o.tasks) JOIN claims c ON c.task = t.seq AND c.agent = $2 WHERE o.token = $1`;
 
 function orNull(value: string | undefined): string | null {
   return value === undefined ? null : (escapeText(value) as string);
 }
 
-type ClaimedRow = TaskRow & Pick<ClaimRow, "claimed_at" | "lease_until"> & { files: string[] | null; more: boolean };
+/** is_special: something else belongs to it, such as WIP, parts or dependencies. */
+type ClaimedRow = TaskRow &
+  Pick<ClaimRow, "claimed_at" | "lease_until"> & { place: number; files: string | null; is_special: "t" | "f" };
 
 function read(rows: Awaited<ReturnType<Connection["query"]>>): ClaimedRow[] {
-  return rows.map(({ task }) => {
-    const text = String(task);
-    // JSON has its own way to write the marks of a NUL character.
-    const isMarked = text.includes("\\u0001");
-    return JSON.parse(
-      text,
-      isMarked ? (_, value) => (typeof value === "string" ? restoreText(value) : value) : undefined,
-    );
-  });
+  return (rows as unknown as ClaimedRow[]).sort((one, other) => one.place - other.place);
 }
 
 async function toClaimed(
   server: Server,
-  { files, more, claimed_at, lease_until, ...row }: ClaimedRow,
+  { place: _, files, is_special, claimed_at, lease_until, ...row }: ClaimedRow,
   by: Actor,
 ): Promise<Claimed> {
   const claim: Claim = {
@@ -83,8 +80,14 @@ async function toClaimed(
     ...(by.agentId && { agentId: by.agentId }),
   };
   const none = { waitsFor: [], waitedForBy: [], relatesTo: [], parts: [], blockers: [], failureCount: 0 };
-  const task: TaskDetails = more
-    ? await server.read((db) => getTask(db, row.id))
-    : { ...toTask(row, files ?? []), claim, ...none };
+  const task: TaskDetails =
+    is_special === "t" || row.parent !== null
+      ? await server.read((db) => getTask(db, row.id))
+      : { ...toTask(row, filesIn(files)), claim, ...none };
   return { kind: "claimed", claim, task, ...(row.note !== null && { note: row.note }) };
+}
+
+/** JSON has its own way to write the marks of a NUL character. */
+function filesIn(json: string | null): string[] {
+  return json === null ? [] : (JSON.parse(json) as string[]).map(restoreText);
 }

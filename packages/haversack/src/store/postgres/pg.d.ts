@@ -8,7 +8,7 @@ declare module "pg" {
     host?: string;
     port?: number;
     user?: string;
-    password?: string;
+    password?: string | (() => string);
     database?: string;
     ssl?: false | object;
     application_name?: string;

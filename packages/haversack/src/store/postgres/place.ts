@@ -1,6 +1,7 @@
 /** Where a shared store is: the URL of its database, as `psql` takes it, and the project's schema in it. */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
+import { join } from "node:path";
 import type { ClientConfig } from "pg";
 import { HaversackError } from "../../base/errors.ts";
 
@@ -31,18 +32,52 @@ export function readPlace(url: string, env: Readonly<Record<string, string | und
   const host = given.get("host") ?? (decodeURIComponent(found.hostname) || env["PGHOST"] || "localhost");
   const port = Number(given.get("port") ?? (found.port || env["PGPORT"] || 5432));
   const user = decodeURIComponent(found.username) || given.get("user") || env["PGUSER"] || userInfo().username;
-  // Without one, `pg` looks into PGPASSWORD and ~/.pgpass.
   const password = decodeURIComponent(found.password) || given.get("password");
   const database = decodeURIComponent(found.pathname.slice(1)) || env["PGDATABASE"] || user;
   const bare = host.replace(/^\[(.*)\]$/, "$1");
+  // As a function, so that `pg` does not look for one itself: it warns about ~/.pgpass on every connection.
+  const findPassword = () => password || env["PGPASSWORD"] || fromFile([bare, String(port), database, user], env) || "";
   return {
-    server: { host: bare, port, user, database, ...(password && { password }) },
+    server: { host: bare, port, user, database, password: findPassword },
     ssl: bare.startsWith("/") ? [false] : sslKinds(given, env),
     schema: `haversack_${project.replaceAll("-", "_")}`,
     project,
     shown: addressOf({ host, port, user, database, project }),
     hasPassword: Boolean(password),
   };
+}
+
+/** The password of the first line in ~/.pgpass that fits: host, port, database, user. The file must be closed to others, as for `psql`. */
+function fromFile(wanted: readonly string[], env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const path = env["PGPASSFILE"] || (env["HOME"] && join(env["HOME"], ".pgpass"));
+  if (!path) return undefined;
+  let text: string;
+  try {
+    const { mode } = statSync(path);
+    if ((mode & 0o077) !== 0) {
+      throw new HaversackError("refused", `${path} can be read by others, so it is not used`, {
+        hint: `run \`chmod 600 ${path}\``,
+      });
+    }
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof HaversackError) throw error;
+    return undefined;
+  }
+  const [host = "", ...others] = wanted;
+  const places = [host.startsWith("/") ? "localhost" : host, ...others];
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("#")) continue;
+    // `\:` and `\\` are the characters themselves.
+    const fields = [...line.matchAll(/((?:\\.|[^\\:])*)(?::|$)/g)].map(([, field = ""]) => field);
+    const fits = places.every((place, index) => fields[index] === "*" || unescaped(fields[index]) === place);
+    if (fits && fields[places.length]) return unescaped(fields[places.length]);
+  }
+  return undefined;
+}
+
+function unescaped(field: string | undefined): string | undefined {
+  return field?.replace(/\\(.)/g, "$1");
 }
 
 interface Address {
@@ -90,16 +125,21 @@ function sslKinds(given: URLSearchParams, env: Readonly<Record<string, string | 
   const mode = option("sslmode") ?? "prefer";
   if (!SSL_MODES.includes(mode)) throw invalid(`sslmode must be one of ${SSL_MODES.join(", ")}, but is ${mode}`);
   if (mode === "disable") return [false];
-  const file = (name: string) => {
+  const file = (name: string, usual: string) => {
     const path = option(name);
-    if (path === undefined || path === "") return undefined;
+    // The roots that Node knows.
+    if (path === "system") return undefined;
     try {
-      return readFileSync(path, "utf8");
+      if (path) return readFileSync(path, "utf8");
+      return env["HOME"] ? readFileSync(join(env["HOME"], ".postgresql", usual), "utf8") : undefined;
     } catch {
+      if (!path) return undefined;
       throw new HaversackError("file-unreadable", `${name} ${path} cannot be read`);
     }
   };
-  const [ca, cert, key] = [file("sslrootcert"), file("sslcert"), file("sslkey")];
+  const ca = file("sslrootcert", "root.crt");
+  const cert = file("sslcert", "postgresql.crt");
+  const key = file("sslkey", "postgresql.key");
   const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
   if (mode === "verify-full") return [{ ...files, rejectUnauthorized: true }];
   // A root certificate makes `require` check the chain, but not the host's name.

@@ -114,7 +114,8 @@ const NOW = `SELECT (pg_control_system()).system_identifier || '/' || (pg_contro
 
 const SINCE = `SELECT tbl, keys::text AS keys FROM changes WHERE xid >= $1::text::xid8
   UNION ALL SELECT 'claimed', tasks::text FROM operations WHERE xid >= $1::text::xid8 AND tasks IS NOT NULL
-  UNION ALL SELECT 'activity', activity::text FROM operations WHERE xid >= $1::text::xid8 AND tasks IS NOT NULL`;
+  UNION ALL SELECT 'activity', array_agg(a.id)::text FROM operations o JOIN tasks t ON t.seq = ANY (o.tasks)
+    JOIN activity a ON a.subject = t.id AND a.kind = 'task-claimed' WHERE o.xid >= $1::text::xid8 AND o.tasks IS NOT NULL HAVING count(*) > 0`;
 
 const STALE = `SELECT seq, story, epic FROM tasks WHERE id = ANY ($1)`;
 

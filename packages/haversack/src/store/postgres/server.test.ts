@@ -1,6 +1,9 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server as NetServer, connect as open } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { agent, faultOf } from "../work-under-test.suite.ts";
+import { agent, faultOf, merging } from "../work-under-test.suite.ts";
 import { connect } from "./connection.ts";
 import { Listener } from "./listener.ts";
 import { readPlace } from "./place.ts";
@@ -53,8 +56,34 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       url.password = "";
       expect(await says(url.href)).toMatchObject({
         code: "store-unreadable",
+        message: expect.stringMatching(/refused this user: no password was given$/),
         hint: expect.stringContaining(".pgpass"),
       });
+    });
+
+    it("a password file that others can read; one that only the user can read is used, without a warning", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "haversack-pgpass-"));
+      closing.push(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, ".pgpass");
+      const url = tcp();
+      const [user, password] = [url.username, url.password];
+      url.password = "";
+      const lines = [`# ${user}`, `other.example:*:*:${user}:wrong`, `127.0.0.1:*:post\\gres:${user}:${password}`];
+      writeFileSync(file, lines.join("\n"), { mode: 0o644 });
+      const warnings: string[] = [];
+      const hear = ({ message }: Error) => warnings.push(message);
+      process.on("warning", hear);
+      closing.push(() => process.off("warning", hear));
+      const withFile = () => {
+        const opened = new Server(readPlace(url.href, { HOME: folder }));
+        closing.push(() => opened.close());
+        return new PostgresWorkStore(opened);
+      };
+      const fault = await faultOf(withFile().createTask({ title: "t" }, agent()));
+      expect(fault).toMatchObject({ code: "refused", hint: `run \`chmod 600 ${file}\`` });
+      chmodSync(file, 0o600);
+      expect(await withFile().createTask({ title: "t" }, agent())).toMatchObject({ title: "t" });
+      expect(warnings).toEqual([]);
     });
 
     it("no server", async () => {
@@ -75,13 +104,15 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     it("an old version", async () => {
       const { code, message } = await says(tcp().href, { oldestServer: 990_000 });
       expect(code).toBe("store-unreadable");
-      expect(message).toMatch(/is PostgreSQL \d.*; Haversack needs 99 or newer\.$/);
+      expect(message).toMatch(/is PostgreSQL \d.*; Haversack needs 99 or newer$/);
     });
 
     it("TLS that the server does not have", async () => {
       const url = tcp();
       url.searchParams.set("sslmode", "require");
-      expect((await says(url.href)).message).toMatch(/cannot be reached: The server does not support SSL/);
+      expect((await says(url.href)).message).toMatch(
+        /cannot be used with this sslmode: The server does not support SSL/,
+      );
     });
 
     it("tables of a newer Haversack, which stay as they are", async () => {
@@ -94,9 +125,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       await db.close();
       expect(await says(place.url)).toMatchObject({
         code: "store-too-new",
-        message: expect.stringMatching(
-          /was written by a newer Haversack: it needs schema 99, this program knows \d+\.$/,
-        ),
+        message: expect.stringMatching(/was written by a newer Haversack: it needs schema 99, this program knows \d+$/),
       });
       // One that was open before stops too.
       expect(await faultOf(store.createTask({ title: "u" }, agent()))).toMatchObject({ code: "store-too-new" });
@@ -197,6 +226,42 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     expect(ids).not.toContain(false);
     expect(await store.claim({ leaseMs: LEASE_MS }, agent("late", 20))).toEqual({ kind: "nothing-ready" });
     expect(await store.listClaims({ at: agent("ann", 20).at })).toHaveLength(12);
+  });
+
+  it("shows each task that it takes with all that belongs to it", async () => {
+    const place = make();
+    const { store } = place.open();
+    const create = (title: string, more = {}) => store.createTask({ title, ...more }, agent());
+    const first = await create("first");
+    await store.claim({ leaseMs: LEASE_MS }, agent("first", 1));
+    const ready = {
+      plain: await create("plain", { files: ["a\0b.ts", "c.ts"] }),
+      dependency: await create("waits for one that is done"),
+      waitedFor: await create("waited for"),
+      withParts: await create("with parts"),
+      failed: await create("failed once"),
+      wip: await create("with WIP"),
+    };
+    const { dependency, waitedFor, withParts, failed, wip } = ready;
+    await store.addDependency({ taskId: dependency.id, dependsOnId: first.id, type: "relates_to" }, agent());
+    const waiting = await create("waiting");
+    await store.addDependency({ taskId: waiting.id, dependsOnId: waitedFor.id, type: "blocks" }, agent());
+    const parts = [await create("part", { parentId: withParts.id }), await create("part later")];
+    await store.updateTask(parts[1]?.id ?? "", { parentId: failed.id }, agent());
+    for (const { id } of parts) {
+      await store.claim({ taskId: id, leaseMs: LEASE_MS }, agent("part", 1));
+      await store.setStatus({ taskId: id, status: "done", leaseMs: 1 }, agent("part", 1));
+    }
+    await store.recordFailure({ taskId: failed.id, summary: "no" }, agent());
+    await store.updateWip({ taskId: wip.id, merge: merging({ phase: "half" }) }, agent());
+    const taken = new Set<string>();
+    for (let index = 0; index < Object.keys(ready).length; index++) {
+      const outcome = await store.claim({ leaseMs: LEASE_MS }, agent("taker", 2));
+      if (outcome.kind !== "claimed") throw new Error(outcome.kind);
+      taken.add(outcome.task.id);
+      expect(outcome.task).toEqual(await store.getTask(outcome.task.id, agent("taker", 2).at));
+    }
+    expect(taken).toEqual(new Set(Object.values(ready).map(({ id }) => id)));
   });
 
   describe("whose answer is lost", () => {
