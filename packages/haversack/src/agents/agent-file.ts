@@ -7,8 +7,9 @@ import { cleanLine } from "../base/clean-text.ts";
 import { errorText } from "../base/errors.ts";
 import { diskFileSystem, type FileSystem } from "../base/file-system.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";
+import { isRecord } from "../base/json.ts";
 import { editDistance } from "../base/nearest.ts";
-import { isObject, plainKey, readLine, readTexts } from "../skills/rules/rule-values.ts";
+import { plainKey, readLine, readTexts } from "../skills/rules/rule-values.ts";
 import { checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
 import { AgentError, type AgentProblem } from "./errors.ts";
 
@@ -272,7 +273,7 @@ function behaviorTemperature(read: Fields): number | undefined {
 function readResponseFormat(read: Fields): "text" | "json" | undefined {
   const value = read.get("responseformat");
   if (value === undefined || value === null) return undefined;
-  const word = readLine(isObject(value) ? value["type"] : value)?.toLowerCase();
+  const word = readLine(isRecord(value) ? value["type"] : value)?.toLowerCase();
   if (word === "text" || word === "markdown") return "text";
   if (word === "json" || word === "json_object") return "json";
   read.report(
@@ -290,7 +291,7 @@ function readReasoning(read: Fields): ReasoningLevel | undefined {
   const value = read.get("thinking") ?? read.get("reasoning");
   if (value === undefined || value === null) return undefined;
   if (typeof value === "boolean") return value ? "medium" : "none";
-  if (isObject(value)) {
+  if (isRecord(value)) {
     const isOn = value["enabled"] !== false && value["type"] !== "disabled";
     const tokens = Number(value["budget_tokens"] ?? value["budgetTokens"] ?? 8_000);
     return !isOn ? "none" : tokens <= 2_000 ? "low" : tokens <= 10_000 ? "medium" : "high";

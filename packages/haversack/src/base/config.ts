@@ -2,8 +2,8 @@
  * Reads settings from parsed JSON. The project's file overrides the user's. Unknown keys are warnings; wrong values are errors that name
  * the path of the value. This file does no I/O; the engine reads the files.
  */
-
 import { type Config, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from "./config-schema.ts";
+import { isRecord } from "./json.ts";
 
 export interface ConfigFile {
   /** The path shown in messages. */
@@ -34,7 +34,7 @@ export function readConfig(files: readonly ConfigFile[]): ReadConfig {
   const problems: ConfigProblem[] = [];
 
   for (const { file, value } of files) {
-    if (!isObject(value)) {
+    if (!isRecord(value)) {
       problems.push({ level: "error", file, path: "", text: `must hold an object, but holds ${describe(value)}` });
       continue;
     }
@@ -95,18 +95,14 @@ export function whatIsWrong(setting: Setting<unknown>, value: unknown): string |
 function* flatten(value: Record<string, unknown>, prefix = ""): Generator<[string, unknown]> {
   for (const [key, found] of Object.entries(value)) {
     const path = prefix + key;
-    if (isObject(found) && settingKey(path) === undefined) yield* flatten(found, `${path}.`);
+    if (isRecord(found) && settingKey(path) === undefined) yield* flatten(found, `${path}.`);
     else yield [path, found];
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function describe(value: unknown): string {
   if (Array.isArray(value)) return "a list";
-  if (isObject(value)) return "an object";
+  if (isRecord(value)) return "an object";
   return JSON.stringify(value)?.slice(0, 60) ?? String(value);
 }
 
@@ -292,11 +288,11 @@ function valuesOf(config: unknown, key: string): unknown[] {
 
 /** `left`: what stays of a setting, undefined for all of it. */
 function without(config: unknown, left: (key: string, value: unknown) => unknown[] | undefined): unknown {
-  if (!isObject(config)) return config;
+  if (!isRecord(config)) return config;
   const kept: Record<string, unknown> = {};
   const keep = (key: string, value: unknown) => left(newKey(key), value) ?? [value];
   for (const [name, value] of Object.entries(config)) {
-    const inner = isObject(value)
+    const inner = isRecord(value)
       ? Object.fromEntries(
           Object.entries(value).flatMap(([key, one]) => keep(`${name}.${key}`, one).map((part) => [key, part])),
         )

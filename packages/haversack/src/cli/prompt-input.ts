@@ -1,4 +1,5 @@
 /** The content of standard input: a plain prompt, or the JSON payload of a client's hook. */
+import { isRecord } from "../base/json.ts";
 
 export type PromptInput =
   | { kind: "prompt"; prompt: string; sessionId?: string; agentId?: string; cwd?: string; client?: string }
@@ -14,7 +15,7 @@ export function readPromptInput(text: string): PromptInput {
   const payload = parsePayload(text);
   if (payload === "broken") return { kind: "not-a-prompt" };
   if (!payload) return { kind: "prompt", prompt: text };
-  if (isObject(payload["input"])) return readMessage(payload["input"], payload["output"]);
+  if (isRecord(payload["input"])) return readMessage(payload["input"], payload["output"]);
   const take = (key: string) =>
     typeof payload[key] === "string" && payload[key] !== "" ? (payload[key] as string) : undefined;
   const event = take("hook_event_name");
@@ -39,13 +40,13 @@ export function readPromptInput(text: string): PromptInput {
 
 /** opencode's `chat.message`: the session in one object, the typed text as parts in the other. */
 function readMessage(input: Record<string, unknown>, output: unknown): PromptInput {
-  const parts = isObject(output) && Array.isArray(output["parts"]) ? output["parts"].filter(isObject) : [];
+  const parts = isRecord(output) && Array.isArray(output["parts"]) ? output["parts"].filter(isRecord) : [];
   const prompt = parts
     .filter((part) => part["type"] === "text" && part["synthetic"] !== true && typeof part["text"] === "string")
     .map((part) => part["text"])
     .join("\n");
   const sessionId = input["sessionID"];
-  const isMessage = isObject(output) && isObject(output["message"]);
+  const isMessage = isRecord(output) && isRecord(output["message"]);
   if (prompt === "" || !isMessage || typeof sessionId !== "string") return { kind: "not-a-prompt" };
   return { kind: "prompt", prompt, ...(sessionId && { sessionId }), client: "opencode" };
 }
@@ -63,8 +64,8 @@ function parsePayload(text: string): Record<string, unknown> | "broken" | undefi
     const value = JSON.parse(trimmed) as Record<string, unknown>;
     // A line of a recording has the payload under `stdin`.
     const inner = value["stdin"];
-    if (isObject(inner) && typeof value["event"] === "string") return inner;
-    const isMessage = isObject(value["input"]) && typeof value["input"]["sessionID"] === "string";
+    if (isRecord(inner) && typeof value["event"] === "string") return inner;
+    const isMessage = isRecord(value["input"]) && typeof value["input"]["sessionID"] === "string";
     return isMessage || typeof value["hook_event_name"] === "string" || typeof value["session_id"] === "string"
       ? value
       : undefined;
@@ -74,8 +75,4 @@ function parsePayload(text: string): Record<string, unknown> | "broken" | undefi
       ? "broken"
       : undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

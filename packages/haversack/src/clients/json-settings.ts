@@ -1,6 +1,6 @@
 /** A client's settings as JSON text: parses it, reads values by path, and removes containers that a removal left empty. */
 import { HaversackError } from "../base/errors.ts";
-import { readJson, withoutComments } from "../base/json.ts";
+import { isRecord, readJson, withoutComments } from "../base/json.ts";
 import { hasCommentIn, type JsonPath, removeIn } from "./json-text.ts";
 
 /** For the error message when the file cannot be used. */
@@ -22,7 +22,7 @@ export interface Merged {
 export function parseSettings(text: string, place: SettingsFile): Record<string, unknown> {
   const { value, problem } = readJson(place.mayHaveComments ? withoutComments(text) : text);
   if (problem !== undefined) throw wrongSettings(place, problem);
-  if (!isObject(value)) throw wrongSettings(place, "is not a JSON object");
+  if (!isRecord(value)) throw wrongSettings(place, "is not a JSON object");
   return value;
 }
 
@@ -35,7 +35,7 @@ export function listAt(settings: unknown, path: JsonPath, place: SettingsFile): 
   for (let depth = 1; depth < path.length; depth++) {
     const value = valueAt(settings, path.slice(0, depth));
     if (value === undefined) return [];
-    if (!isObject(value)) throw wrongSettings(place, `${path.slice(0, depth).join(".")} must be an object`);
+    if (!isRecord(value)) throw wrongSettings(place, `${path.slice(0, depth).join(".")} must be an object`);
   }
   const value = valueAt(settings, path);
   if (value === undefined) return [];
@@ -78,23 +78,19 @@ export function valueAt(value: unknown, path: JsonPath): unknown {
 /** Ignores the order of keys. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, at) => isSame(item, b[at]));
-  if (!isObject(a) || !isObject(b)) return a === b;
+  if (!isRecord(a) || !isRecord(b)) return a === b;
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => isSame(a[key], b[key]));
 }
 
 export function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0;
 }
 
 export function objectOf(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
+  return isRecord(value) ? value : {};
 }
 
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

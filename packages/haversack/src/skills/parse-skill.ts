@@ -5,8 +5,9 @@
 import { createHash } from "node:crypto";
 import { cleanLine, cutAt, stripControl } from "../base/clean-text.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";
+import { isRecord } from "../base/json.ts";
 import { cutBody, MAX_BODY_CHARS } from "../base/skill-body.ts";
-import { isObject, plainKey, readBoolean, readLine, readPhrases, readTexts } from "./rules/rule-values.ts";
+import { plainKey, readBoolean, readLine, readPhrases, readTexts } from "./rules/rule-values.ts";
 import { SEARCHED_BODY_CHARS } from "./skill-text.ts";
 import type { Problem, Skill, SkillSource, SkillTriggers } from "./types.ts";
 
@@ -68,7 +69,7 @@ export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
     );
   }
   const fields = new Map(Object.entries(data).map(([key, value]) => [plainKey(key), value]));
-  const metadata = isObject(fields.get("metadata")) ? (fields.get("metadata") as Record<string, unknown>) : {};
+  const metadata = isRecord(fields.get("metadata")) ? (fields.get("metadata") as Record<string, unknown>) : {};
   const extra = new Map(Object.entries(metadata).map(([key, value]) => [plainKey(key), value]));
   const either = (key: string): unknown => fields.get(key) ?? extra.get(key);
 
@@ -186,7 +187,7 @@ function firstParagraph(body: string): string {
 /** A list, or comma-separated names. */
 function readNames(value: unknown, key: string, report: Report): string[] {
   if (value === undefined || value === null || value === "") return [];
-  const reading = isObject(value) ? undefined : readPhrases(value);
+  const reading = isRecord(value) ? undefined : readPhrases(value);
   if (!reading || reading.bad > 0) report("warning", "skill-field", "expected names, as a list or between commas", key);
   const names = (reading?.items ?? []).map(({ text }) => cleanLine(text, { maxChars: MAX_NAME_CHARS }));
   const found = [...new Set(names)].filter((name) => name !== "");
@@ -219,7 +220,7 @@ function readTools(value: unknown): string[] | undefined {
 
 function readTriggers(value: unknown, report: Report): SkillTriggers | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     const keywords = readNames(value, "triggers", report);
     return keywords.length > 0 ? { keywords, patterns: [] } : undefined;
   }

@@ -7,8 +7,7 @@ import { isAbsolute, join, normalize, resolve } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
 import { errorText } from "../base/errors.ts";
 import { type FileSystem, isMissing } from "../base/file-system.ts";
-import { readJson } from "../base/json.ts";
-import { isObject } from "./rules/rule-values.ts";
+import { isRecord, readJson } from "../base/json.ts";
 import { isInside, type SkillRoot } from "./skill-files.ts";
 import type { Problem, SkillSource } from "./types.ts";
 
@@ -137,7 +136,7 @@ function enabledPlugins(
   const list = texts.installedPlugins;
   if (!list) return [];
   const installed = readObject(list, problems)?.["plugins"];
-  if (!isObject(installed)) {
+  if (!isRecord(installed)) {
     if (problems.every(({ file }) => file !== list.file))
       report(problems, list.file, "plugins", "expected an object of installed plugins");
     return [];
@@ -145,7 +144,7 @@ function enabledPlugins(
   const enabled = new Map<string, boolean>();
   for (const settings of texts.settings ?? []) {
     const switches = readObject(settings, problems)?.["enabledPlugins"];
-    if (!isObject(switches)) continue;
+    if (!isRecord(switches)) continue;
     // A list of versions counts as true.
     for (const [id, value] of Object.entries(switches))
       enabled.set(id, value === true || (Array.isArray(value) && value.length > 0));
@@ -172,7 +171,7 @@ function enabledPlugins(
 
 /** Of several installs, the one for this project, else the user's, else the latest. Version 1 of the file has one object. */
 function currentInstall(value: unknown, { projectDir }: SourcePlaces): Record<string, unknown> | undefined {
-  const entries = (Array.isArray(value) ? value : [value]).filter(isObject).filter((entry) => {
+  const entries = (Array.isArray(value) ? value : [value]).filter(isRecord).filter((entry) => {
     if (typeof entry["projectPath"] !== "string") return true;
     return projectDir !== undefined && isInside(normalize(projectDir), normalize(entry["projectPath"]));
   });
@@ -204,7 +203,7 @@ function pluginSkillDirs(installPath: string, fs: FileSystem, problems: Problem[
 
 function readObject({ file, text }: NamedText, problems: Problem[]): Record<string, unknown> | undefined {
   const { value, problem } = readJson(text);
-  if (problem === undefined && isObject(value)) return value;
+  if (problem === undefined && isRecord(value)) return value;
   report(problems, file, undefined, problem ?? "expected an object");
   return undefined;
 }

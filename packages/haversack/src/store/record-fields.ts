@@ -2,8 +2,7 @@
  * The fields of every kind of record: their order on the line, allowed values, and which are required. Every record is read
  * through this table, from the lines of a file or from another program's data.
  */
-
-import { readJson } from "../base/json.ts";
+import { isRecord, readJson } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";
 import { isAgentName } from "../wake/text.ts";
 import { VERDICTS } from "../work/handoff.ts";
@@ -234,7 +233,7 @@ export type RecordReading =
   { record: WorkRecord; problems: string[] } | { record?: undefined; problems: string[] };
 
 export function readRecord(value: unknown): RecordReading {
-  if (!isObject(value)) return { problems: ["a record must be an object"] };
+  if (!isRecord(value)) return { problems: ["a record must be an object"] };
   const kind = value["kind"] as RecordKind;
   if (!RECORD_KINDS.includes(kind)) return { problems: [notOneOf("kind", kind, RECORD_KINDS)] };
   const { fields, problems } = readFields(value, FIELDS[kind]);
@@ -323,7 +322,7 @@ function reader(
 
 const isText = (given: unknown): given is string => typeof given === "string";
 const areTexts = (given: unknown) => Array.isArray(given) && given.every(isText);
-const isStep = (given: unknown) => isObject(given) && isText(given["text"]) && typeof given["done"] === "boolean";
+const isStep = (given: unknown) => isRecord(given) && isText(given["text"]) && typeof given["done"] === "boolean";
 const readId = reader((given) => isText(given) && ID.test(given), "1 to 64 of A-Z a-z 0-9 . _ -");
 
 const READERS: Readonly<Record<keyof PlainValues, Read>> = {
@@ -348,7 +347,7 @@ const READERS: Readonly<Record<keyof PlainValues, Read>> = {
     listOrNone([...new Set(paths.map(wellFormed))].sort()),
   ),
   steps: list(reader(isStep, "{text, done}", ({ text, done }: TaskStep) => ({ text: wellFormed(text), done }))),
-  object: reader(isObject, "an object", wellFormedDeep),
+  object: reader(isRecord, "an object", wellFormedDeep),
   changes: list(readChange),
   agent: reader((given) => isText(given) && isAgentName(given), 'letters, digits, ".", "_" and "-", 64 at most'),
   flag: reader((given) => typeof given === "boolean", "true or false"),
@@ -365,7 +364,7 @@ function readChange(name: string, given: unknown): Reading {
 }
 
 function readObject(name: string, given: unknown, table: FieldTable): Reading {
-  if (!isObject(given)) return wrong(name, "an object", given);
+  if (!isRecord(given)) return wrong(name, "an object", given);
   const { fields, problems } = readFields(given, table, `${name}.`);
   return problems[0] === undefined ? { value: fields } : { problem: problems[0] };
 }
@@ -409,13 +408,9 @@ export function wellFormed(text: string): string {
 export function wellFormedDeep(value: unknown): unknown {
   if (typeof value === "string") return wellFormed(value);
   if (Array.isArray(value)) return value.map(wellFormedDeep);
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   // Not by assignment, because `__proto__` may be a key.
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [wellFormed(name), wellFormedDeep(inner)]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 // Work state as records: what an export writes, one line of JSON each, and what an import reads. Times are ISO text and absent

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TaskType } from "../work/task.ts";
 import { hasPhrase } from "./text.ts";
 import {
-  installedAs,
+  bareName,
   readSkillSettings,
   SKILL_DEFAULTS,
   type SkilledTask,
@@ -10,6 +10,10 @@ import {
   skillsOfOrchestrator,
   skillsOfTask,
 } from "./which-skill.ts";
+
+/** Like `idOf` of the skill index. */
+const installedAs = (name: string, ids: readonly string[]) =>
+  ids.includes(name) ? name : ids.find((id) => bareName(id) === bareName(name));
 
 const ALL = [
   ...SKILL_DEFAULTS.patterns.map(({ skill }) => skill),

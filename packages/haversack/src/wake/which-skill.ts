@@ -61,7 +61,7 @@ export interface SkillOptions extends SkillRules {
   role?: string | undefined;
   /** Nearest first. */
   parents: readonly SkilledTask[];
-  /** The ID under which a name is installed; see `installedAs`. */
+  /** The ID under which a name is installed: the exact one, else the first with the same name, with or without a plugin prefix. */
   findInstalled: (name: string) => string | undefined;
 }
 
@@ -112,11 +112,6 @@ function addCore(found: readonly SkillOfTask[], type: TaskType, add: Add, option
 }
 
 const COORDINATOR = "orchestrator";
-
-/** The exact ID, else the first with the same name, whichever of the two has a plugin prefix. `ids`: nearest first. */
-export function installedAs(name: string, ids: readonly string[]): string | undefined {
-  return ids.includes(name) ? name : ids.find((id) => bareName(id) === bareName(name));
-}
 
 /** `superpowers:brainstorming` is `brainstorming`. */
 export function bareName(id: string): string {

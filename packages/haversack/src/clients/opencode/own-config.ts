@@ -2,9 +2,9 @@
  * What the plugin adds to opencode's configuration at startup, in memory: the MCP server, `/work` and its agents, and the rules that hide deferred
  * skills. It changes none of the user's files, and entries that the user has under our names stay.
  */
-
 import { MAX_CONFIG_BYTES, readProjectText } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
 import type { DeferChange } from "../../engine/wiring.ts";
 import { parsed } from "../client-adapter.ts";
@@ -39,7 +39,7 @@ export function denySkills(permission: Permission, names: readonly string[]): Pe
   if (names.length === 0) return permission;
   const all: Record<string, unknown> = typeof permission === "string" ? { "*": permission } : { ...permission };
   const before = all["skill"];
-  const skill = isObject(before) ? before : before === undefined ? {} : { "*": before };
+  const skill = isRecord(before) ? before : before === undefined ? {} : { "*": before };
   const denied = names.filter((name) => !Object.hasOwn(skill, name)).map((name) => [name, "deny"] as const);
   // Added last, because a later rule would override it, even one for all tools.
   delete all["skill"];
@@ -47,11 +47,11 @@ export function denySkills(permission: Permission, names: readonly string[]): Pe
 }
 
 export function isSkillDenied(permission: Permission, name: string): boolean {
-  const tools = isObject(permission) ? Object.entries(permission) : [["*", permission] as const];
+  const tools = isRecord(permission) ? Object.entries(permission) : [["*", permission] as const];
   let action: unknown;
   for (const [tool, rules] of tools) {
     if (!fits(tool, "skill")) continue;
-    for (const [pattern, value] of isObject(rules) ? Object.entries(rules) : [["*", rules] as const]) {
+    for (const [pattern, value] of isRecord(rules) ? Object.entries(rules) : [["*", rules] as const]) {
       if (fits(pattern, name)) action = value;
     }
   }
@@ -71,10 +71,6 @@ function fits(pattern: string, name: string): boolean {
     at = found + part.length;
     return found >= 0;
   });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -2,11 +2,10 @@
  * Reads one entry of a rules file, in any shape, as a SkillRule. Triggers are in `promptTriggers` and `fileTriggers`, in one flat `triggers`, or
  * in the entry itself; one table of keys covers all three.
  */
-
+import { isRecord } from "../../base/json.ts";
 import type { SkillRule } from "../types.ts";
 import { compilePattern } from "./compile-pattern.ts";
 import {
-  isObject,
   type JsonObject,
   type ListReading,
   looksLikePathRegex,
@@ -38,7 +37,7 @@ export function parseRule(
 ): SkillRule | undefined {
   const rule = emptyRule(skill, file);
   if (Array.isArray(entry) || typeof entry === "string") readLooseTriggers(rule, entry, complaints, "triggers");
-  else if (isObject(entry)) {
+  else if (isRecord(entry)) {
     for (const [key, value] of Object.entries(entry)) {
       if (SWITCH_KEYS.has(plainKey(key)) && typeof value !== "boolean") complaints.badValue(skill, key, TRUE_OR_FALSE);
     }
@@ -71,7 +70,7 @@ export function emptyRule(skill: string, file: string): SkillRule {
 
 /** Whether this could be a rule. Needed where a map may mix rules and settings. */
 export function looksLikeRule(value: unknown): value is JsonObject {
-  return isObject(value) && Object.keys(value).some((key) => RULE_SIGNS.has(plainKey(key)));
+  return isRecord(value) && Object.keys(value).some((key) => RULE_SIGNS.has(plainKey(key)));
 }
 
 function isSwitchedOff(entry: JsonObject): boolean {
@@ -248,7 +247,7 @@ const RULE_SIGNS = new Set([
 for (const common of ["files", "paths", "exclusions", "exclude", "agents", "extensions"]) RULE_SIGNS.delete(common);
 
 function readTriggerGroup(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     // `trigger: "auto"` is a mode, not a text to match.
     if (typeof value === "string" && readEnforcement(value) !== undefined) {
       complaints.unusedKey(rule.skill, key);
@@ -335,7 +334,7 @@ function readDefer(rule: SkillRule, value: unknown, complaints: RuleComplaints, 
     rule.defer = { ...rule.defer, enabled: whole };
     return;
   }
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     complaints.badValue(rule.skill, key, "true, or an object with enabled and short_description");
     return;
   }
@@ -354,7 +353,7 @@ function readDefer(rule: SkillRule, value: unknown, complaints: RuleComplaints, 
 }
 
 function readSkip(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     complaints.badValue(rule.skill, key, "an object");
     return;
   }
@@ -385,7 +384,7 @@ function readSkip(rule: SkillRule, value: unknown, complaints: RuleComplaints, k
 }
 
 function readBehaviour(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     complaints.badValue(rule.skill, key, "an object");
     return;
   }

@@ -4,6 +4,7 @@
  * others.
  */
 import { cleanLine } from "../../base/clean-text.ts";
+import { isRecord } from "../../base/json.ts";
 import type { Problem, SkillRule } from "../types.ts";
 import {
   emptyRule,
@@ -14,7 +15,7 @@ import {
   parseRule,
   type RuleComplaints,
 } from "./parse-rule.ts";
-import { isObject, type JsonObject, plainKey, readTexts, readThreshold } from "./rule-values.ts";
+import { type JsonObject, plainKey, readTexts, readThreshold } from "./rule-values.ts";
 
 export interface ParsedRules {
   rules: SkillRule[];
@@ -58,7 +59,7 @@ export function parseRules(value: unknown, file: string): ParsedRules {
       if (isPatternOnly(entry)) patternLists.set(skill, rule);
     }
   }
-  if (isObject(value)) readFileSettings(value, rules, file, report);
+  if (isRecord(value)) readFileSettings(value, rules, file, report);
   return { rules, problems: firstOf([...problems, ...complaints.problems(file)], file) };
 }
 
@@ -92,7 +93,7 @@ const UNUSED_FILE_KEYS = new Set(
 
 function findEntries(value: unknown, report: Report): Entry[] {
   if (Array.isArray(value)) return entriesOfList(value, "", report);
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     report("error", "rules-shape-unknown", `an object or a list of rules is expected, not ${kindOf(value)}`);
     return [];
   }
@@ -148,7 +149,7 @@ function entriesOfMap(map: JsonObject, container: string, report: Report): Entry
 function entriesOfList(list: readonly unknown[], container: string, report: Report): Entry[] {
   return list.flatMap((entry, index) => {
     const where = `${container}[${index}]`;
-    if (!isObject(entry)) {
+    if (!isRecord(entry)) {
       report("error", "rule-invalid", `a rule is an object, not ${kindOf(entry)}`, where);
       return [];
     }
@@ -184,7 +185,7 @@ function named(names: readonly string[], entry: unknown, where: string, report: 
 /** Values for all rules of the file: exclusions, a threshold, folders that belong to skills. */
 function readFileSettings(value: JsonObject, rules: SkillRule[], file: string, report: Report): void {
   for (const [key, inner] of Object.entries(value)) {
-    if (!isObject(inner)) continue;
+    if (!isRecord(inner)) continue;
     const plain = plainKey(key);
     if (plain === "exclusions") {
       const patterns = [
@@ -246,11 +247,11 @@ function isSetting(key: string, value: JsonObject): boolean {
 }
 
 function isPatternOnly(entry: unknown): boolean {
-  return isObject(entry) && Object.keys(entry).length === 2 && "pattern" in entry && "skill" in entry;
+  return isRecord(entry) && Object.keys(entry).length === 2 && "pattern" in entry && "skill" in entry;
 }
 
 function isJsonSchema(value: unknown): boolean {
-  if (!isObject(value) || !isObject(value["properties"])) return false;
+  if (!isRecord(value) || !isRecord(value["properties"])) return false;
   return (
     value["type"] === "object" ||
     /json-schema\.org/.test(String(value["$schema"])) ||

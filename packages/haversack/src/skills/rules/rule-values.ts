@@ -3,13 +3,10 @@
  * wordings. Every reader accepts anything and returns a value, or undefined if it is not readable.
  */
 import { cleanLine } from "../../base/clean-text.ts";
+import { isRecord } from "../../base/json.ts";
 import type { Enforcement, Priority, WeightedPhrase } from "../types.ts";
 
 export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** promptTriggers, prompt_triggers and prompt-triggers are the same key. */
 export function plainKey(key: string): string {
@@ -30,7 +27,7 @@ const MAX_TEXT_CHARS = 2_000;
 /** A list, one text, or `{text: weight}`. Undefined for anything else. */
 export function readPhrases(value: unknown): ListReading<WeightedPhrase> | undefined {
   if (typeof value === "string") return readPhrases(value.includes(",") ? value.split(",") : [value]);
-  if (isObject(value)) {
+  if (isRecord(value)) {
     const entries = Object.entries(value);
     if (!entries.every(([, weight]) => typeof weight === "number")) return undefined;
     return readPhrases(entries.map(([text, weight]) => ({ value: text, weight })));
@@ -40,7 +37,7 @@ export function readPhrases(value: unknown): ListReading<WeightedPhrase> | undef
   for (const element of value.slice(0, MAX_ITEMS)) {
     const text = textOf(element);
     if (text === undefined) reading.bad++;
-    else if (text !== "") reading.items.push({ text, weight: isObject(element) ? readWeight(element["weight"]) : 1 });
+    else if (text !== "") reading.items.push({ text, weight: isRecord(element) ? readWeight(element["weight"]) : 1 });
   }
   return reading;
 }
@@ -53,7 +50,7 @@ export function readTexts(value: unknown): ListReading<string> | undefined {
 
 /** Removes line breaks and control characters, but no spaces: in `interface ` the author means the space. */
 function textOf(element: unknown): string | undefined {
-  if (isObject(element)) {
+  if (isRecord(element)) {
     for (const key of ["value", "pattern", "regex", "source", "text", "keyword", "phrase", "path", "glob", "name"]) {
       if (typeof element[key] === "string") return textOf(element[key]);
     }

@@ -3,7 +3,7 @@
  * fields are kept; fields whose shape the merge relies on are checked.
  */
 import { cutAt, stripControl } from "../../base/clean-text.ts";
-import { readJson } from "../../base/json.ts";
+import { isRecord, readJson } from "../../base/json.ts";
 import { maskField, maskLines } from "../../base/mask.ts";
 import { invalid, shown } from "../clean-input.ts";
 import type { WipPatch } from "./wip.ts";
@@ -15,7 +15,7 @@ const MOST_STRING_CHARS = 20_000;
 /** `field`: the caller's name for the value. */
 export function cleanWip(value: unknown, { field = "wip_data" } = {}): WipPatch {
   const object = typeof value === "string" ? parse(value, field) : value;
-  if (!isObject(object)) {
+  if (!isRecord(object)) {
     throw invalid(`${field} must be an object such as {"next_step": "…"}, but is ${shown(value)}`);
   }
   checkDepth(object, field);
@@ -25,7 +25,7 @@ export function cleanWip(value: unknown, { field = "wip_data" } = {}): WipPatch 
   }
   for (const name of ["test_results", "plan"]) {
     const part = object[name];
-    if (part !== undefined && part !== null && !isObject(part)) {
+    if (part !== undefined && part !== null && !isRecord(part)) {
       throw invalid(`${field}.${name} must be an object, but is ${shown(part)}`);
     }
   }
@@ -51,7 +51,7 @@ function cleanValue(value: unknown): unknown {
   if (typeof value === "string") return cleanLines([value])[0];
   if (Array.isArray(value))
     return value.every((item) => typeof item === "string") ? cleanLines(value) : value.map(cleanValue);
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const entries = Object.entries(value).filter(([name]) => name !== "__proto__");
   return Object.fromEntries(entries.map(([name, inner]) => [cleanValue(name), cleanField(name, inner)]));
 }
@@ -66,8 +66,4 @@ function cleanLines(lines: readonly string[]): string[] {
 function cleanField(name: string, value: unknown): unknown {
   const clean = cleanValue(value);
   return typeof clean === "string" ? maskField(name, clean) : clean;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -14,6 +14,7 @@ import {
   addWeights,
   findList,
   largest,
+  marked,
   type PostingList,
   placeOf,
   readList,
@@ -51,7 +52,7 @@ function listOf(buckets: Map<number, Uint8Array>, term: string): PostingList | u
 function postingsOf(buckets: Map<number, Uint8Array>, term: string, skills?: readonly number[]): Posting<number>[] {
   const found: Posting<number>[] = [];
   const list = listOf(buckets, term);
-  if (list) readPostings(term, list, found, skills);
+  if (list) readPostings(term, list, found, skills && marked(skills));
   return found;
 }
 

@@ -1,5 +1,5 @@
 /** Packs posting lists into buckets and changes them. skill-index.ts defines the format and reads it. */
-import { find, type PostingList, placeOf, readList, WEIGHT_STEPS } from "./skill-index.ts";
+import { type PostingList, placeOf, readList, WEIGHT_STEPS } from "./skill-index.ts";
 
 export interface WeighedTerm {
   term: string;
@@ -238,4 +238,18 @@ class Reader {
     this.at += 4;
     return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
   }
+}
+
+/** The place of a skill's entry, or -1. */
+function find(skills: Uint32Array, skill: number): number {
+  let low = 0;
+  let high = skills.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = skills[middle]!;
+    if (found === skill) return middle;
+    if (found < skill) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
 }
