@@ -59,17 +59,27 @@ export const matching: Benchmark = {
   },
 };
 
-function publicSets(corpus: string) {
+/** All that the weights are fitted to. */
+function examplesOf(corpus: string) {
   const sets = SETS.filter((name) => existsSync(join(corpus, name))).map((name) => measureSet(corpus, name));
-  const pooled = sets.flatMap(({ onePool }) => onePool);
-  const apart = sets.flatMap(({ ownPools }) => ownPools);
-  const all = ratesOf(pooled);
-  const allApart = ratesOf(apart);
   const drawn = sets.map(({ folder, onePool }) => inRandomPools(folder, onePool));
   const inOnePool = sets.flatMap(({ folder, onePool }) =>
     onePool.map((one) => ({ folder, example: exampleIn(poolOf(folder), one.case, { kind: "one pool" }) })),
   );
-  const examples = [...inOnePool.map(({ example }) => example), ...otherExamples(sets, drawn)];
+  return {
+    sets,
+    drawn,
+    inOnePool,
+    examples: [...inOnePool.map(({ example }) => example), ...otherExamples(sets, drawn)],
+  };
+}
+
+function publicSets(corpus: string) {
+  const { sets, drawn, inOnePool, examples } = examplesOf(corpus);
+  const pooled = sets.flatMap(({ onePool }) => onePool);
+  const apart = sets.flatMap(({ ownPools }) => ownPools);
+  const all = ratesOf(pooled);
+  const allApart = ratesOf(apart);
   const fits = new Map<string | undefined, Weights>();
   const fitOf = (without: string | undefined) => {
     const known = fits.get(without) ?? fitWeights(examples.filter(({ source }) => source !== without));
@@ -329,15 +339,25 @@ function smallPools() {
       ),
     ).metrics,
   }));
-  const older = ["small-pools.json", "short-prompts.json"].flatMap(olderPools);
+  const teams = (["tune", "held"] as const).map((half) => ({
+    name: `small pools of 20 teams, ${half === "tune" ? "tuned on" : "held back"}`,
+    rates: ratesIn(teamCases(half)),
+  }));
+  const teamsOrdinary = { name: "ordinary prompts, held back, 20 teams", rates: ratesIn(teamOrdinary("held")) };
+  const older = OLDER.flatMap(({ name, file }) =>
+    [false, true].map((heldOut) => ({
+      name: `${name}${heldOut ? ", held back" : ""}`,
+      rates: ratesIn(olderCases(heldOut, file)),
+    })),
+  );
   return {
-    rows: [...halves, ...ordinary, ...older].map(({ name, rates }) => row(name, rates)),
+    rows: [...halves, ...teams, ...ordinary, teamsOrdinary, ...older].map(({ name, rates }) => row(name, rates)),
     goals: [
-      ...halves.flatMap(({ name, rates }) => [
+      ...[...halves, ...teams].flatMap(({ name, rates }) => [
         atLeast(`${name}: in front`, rates.in_front, 92),
         atMost(`${name}: anything shown where nothing fits`, rates.any_shown_rate, 8),
       ]),
-      ...ordinary.flatMap(({ name, rates }) => silenceGoals(name, rates, { shown: 3, cards: 1 })),
+      ...[...ordinary, teamsOrdinary].flatMap(({ name, rates }) => silenceGoals(name, rates, { shown: 3, cards: 1 })),
       ...older.flatMap(({ name, rates }) => [
         atLeast(`${name}: in front`, rates.in_front, 92),
         atMost(`${name}: anything shown where nothing fits`, rates.any_shown_rate, 8),
@@ -345,7 +365,7 @@ function smallPools() {
         atMost(`${name}: a card where nothing fits`, rates.any_card_rate, name.startsWith("short") ? 5 : 1),
       ]),
     ],
-    data: { halves, ordinary, older },
+    data: { halves, teams, ordinary, teamsOrdinary, older },
   };
 }
 
@@ -358,35 +378,97 @@ interface OlderPool {
   silent: string[];
 }
 
+/** `small-pools.json`: pools of 3 to 12 skills. `short-prompts.json`: pools of 5 to 20 skills, most with a name of one word. */
+const OLDER = [
+  { name: "3 to 8 words", file: "small-pools.json" },
+  { name: "short prompts", file: "short-prompts.json" },
+];
+
+interface PoolCase {
+  pool: Pool;
+  one: EvalCase;
+}
+
+/** Nothing fits a pool's silent prompts and the prompts of all other pools. */
+function olderCases(heldOut: boolean, only?: string): PoolCase[] {
+  return OLDER.filter(({ file }) => only === undefined || file === only).flatMap(({ file }) => {
+    const pools = readData<OlderPool[]>(file);
+    return pools
+      .filter((pool) => pool.heldOut === heldOut)
+      .flatMap(({ pool: name, skills, prompts, silent }) => {
+        const pool = poolFrom(`${file} ${name}`, skills);
+        const foreign = pools.filter((other) => other.pool !== name).flatMap((other) => other.prompts);
+        return [
+          ...prompts.map(({ prompt, skill }, at) => ({ ...noSkill(`${at}`, prompt), expected: [skill] })),
+          ...[...silent, ...foreign.map(({ prompt }) => prompt)].map((prompt, at) => noSkill(`n${at}`, prompt)),
+        ].map((one) => ({ pool, one: { ...one, source: name } }));
+      });
+  });
+}
+
+interface TeamPool {
+  pool: string;
+  skills: OlderPool["skills"];
+  cases: { prompt: string; expect: string[]; half: "tune" | "held" }[];
+}
+
 /**
- * `small-pools.json`: pools of 3 to 12 skills and prompts of 3 to 8 words. `short-prompts.json`: pools of 5 to 20 skills, most with
- * a name of one word, and prompts of 1 to 6 words. Nothing fits a pool's silent prompts and the prompts of all other pools.
+ * `team-pools.json`: what 20 kinds of teams may have installed, and what they type. More than half of the prompts share no word with
+ * their skill. Written blind, by a model that had not seen the matcher, its lists or any result.
  */
-function olderPools(file: string): { name: string; rates: Metrics }[] {
-  const pools = JSON.parse(readFileSync(join(DATA, file), "utf8")) as OlderPool[];
-  const kind = file === "small-pools.json" ? "3 to 8 words" : "short prompts";
-  return [false, true].map((heldOut) => ({
-    name: `${kind}${heldOut ? ", held back" : ""}`,
-    rates: ratesOf(
-      pools
-        .filter((pool) => pool.heldOut === heldOut)
-        .flatMap((pool) => {
-          const folder = writePool(pool.skills);
-          const ranked = (cases: EvalCase[]) => {
-            try {
-              return rank(folder, cases);
-            } finally {
-              rmSync(folder, { recursive: true });
-            }
-          };
-          const foreign = pools.filter((other) => other !== pool).flatMap(({ prompts }) => prompts);
-          return ranked([
-            ...pool.prompts.map(({ prompt, skill }, at) => ({ ...noSkill(`${at}`, prompt), expected: [skill] })),
-            ...[...pool.silent, ...foreign.map(({ prompt }) => prompt)].map((prompt, at) => noSkill(`n${at}`, prompt)),
-          ]);
-        }),
-    ).metrics,
-  }));
+function teamCases(half: "tune" | "held"): PoolCase[] {
+  return readData<TeamPool[]>("team-pools.json").flatMap(({ pool: name, skills, cases }) =>
+    cases
+      .filter((one) => one.half === half)
+      .map(({ prompt, expect }, at) => ({
+        pool: poolFrom(`team ${name}`, skills),
+        one: { ...noSkill(`${name} ${at}`, prompt), expected: expect, source: name },
+      })),
+  );
+}
+
+/** Everyday prompts of the same hand against each of these pools. */
+function teamOrdinary(half: "tune" | "held"): PoolCase[] {
+  const prompts = readData<{ prompt: string; half: string }[]>("team-ordinary.json").filter((one) => one.half === half);
+  return readData<TeamPool[]>("team-pools.json").flatMap(({ pool: name, skills }) =>
+    prompts.map(({ prompt }, at) => ({
+      pool: poolFrom(`team ${name}`, skills),
+      one: { ...noSkill(`${name} ordinary ${at}`, prompt), source: name },
+    })),
+  );
+}
+
+function ratesIn(cases: readonly PoolCase[]): Metrics {
+  return ratesOf(
+    [...Map.groupBy(cases, ({ pool }) => pool)].flatMap(([pool, group]) =>
+      rankIn(
+        pool,
+        group.map(({ one }) => one),
+      ),
+    ),
+  ).metrics;
+}
+
+function rankIn(pool: Pool, cases: readonly EvalCase[]): Rankable[] {
+  return evaluateSkills(pool, cases, { settings: settings(), isQuick: true }).rankables;
+}
+
+function readData<T>(file: string): T {
+  return JSON.parse(readFileSync(join(DATA, file), "utf8")) as T;
+}
+
+/** The pool of these skills. It is kept in memory; its folder is gone at once. */
+function poolFrom(name: string, skills: OlderPool["skills"]): Pool {
+  const known = pools.get(name);
+  if (known) return known;
+  const folder = writePool(skills);
+  try {
+    const pool = openPool(folder, diskFileSystem);
+    pools.set(name, pool);
+    return pool;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 function writePool(skills: OlderPool["skills"]): string {
@@ -407,7 +489,7 @@ function settings() {
 }
 
 function rank(folder: string, cases: readonly EvalCase[]): Rankable[] {
-  return evaluateSkills(folder, cases, { fs: diskFileSystem, settings: settings(), isQuick: true }).rankables;
+  return rankIn(poolOf(folder), cases);
 }
 
 function ratesOf(ranked: readonly Rankable[]): Evaluation {

@@ -47,7 +47,7 @@ it("shows and counts what the first prompt of a window would bring", () => {
     acceptable: [],
     source: "all",
   }));
-  const { results } = evaluateSkills(folder, cases, { fs: diskFileSystem, settings });
+  const { results } = evaluateSkills(openPool(folder, diskFileSystem), cases, { settings });
   const { index } = openPool(folder, diskFileSystem);
   const ledger = {
     tracking: () => ({ promptCount: 0, window: 0, domainHistory: [], ledger: [], files: [] }),
@@ -74,13 +74,13 @@ it("shows and counts what the first prompt of a window would bring", () => {
 it("counts a skill that the prompt names as a card, without its text", () => {
   const prompt = "use the pod-restart skill";
   const cases = [{ id: "1", prompt, expected: ["pod-restart"], negativeFor: [], acceptable: [], source: "all" }];
-  const { metrics } = evaluateSkills(skillFolder(), cases, { fs: diskFileSystem, settings });
+  const { metrics } = evaluateSkills(openPool(skillFolder(), diskFileSystem), cases, { settings });
   expect(metrics).toMatchObject({ cards: 1, in_front: 1 });
   expect(metrics.mean_tokens).toBeLessThan(120);
 });
 
 it("says that an expected skill is not in the pool", () => {
   const cases = [{ id: "1", prompt: "", expected: ["none"], negativeFor: [], acceptable: [], source: "all" }];
-  const { misses } = evaluateSkills(skillFolder(), cases, { fs: diskFileSystem, settings });
+  const { misses } = evaluateSkills(openPool(skillFolder(), diskFileSystem), cases, { settings });
   expect(misses).toMatchObject([{ kind: "not-found", text: expect.stringContaining("The pool has no skill none.") }]);
 });

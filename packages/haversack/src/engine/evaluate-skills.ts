@@ -2,7 +2,6 @@
  * Measures how well prompts find skills. Every SKILL.md under a folder is one pool, in a real index in memory. Each case is matched and
  * answered like the first prompt of a window.
  */
-import type { FileSystem } from "../base/file-system.ts";
 import {
   type CaseResult,
   type EvalCase,
@@ -31,7 +30,7 @@ import type { Problem } from "../skills/types.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { composeAnswer } from "./compose-answer.ts";
 import { CANDIDATES } from "./discover.ts";
-import { openPool, type Pool, type PoolIndex, partOf, randomParts, withSentence } from "./evaluation-pool.ts";
+import { type Pool, type PoolIndex, partOf, randomParts, withSentence } from "./evaluation-pool.ts";
 
 export interface SkillEvaluation extends Omit<Evaluation, "misses"> {
   skills: number;
@@ -69,7 +68,6 @@ export interface EvaluationSettings {
 }
 
 export interface EvaluationOptions {
-  fs: FileSystem;
   settings: EvaluationSettings;
   /** For the random parts of the pool. Default: 1. */
   seed?: number;
@@ -81,11 +79,10 @@ export interface EvaluationOptions {
 }
 
 export function evaluateSkills(
-  folder: string,
+  pool: Pool,
   cases: readonly EvalCase[],
-  { fs, settings, seed = 1, isLeaveOneOut = false, isQuick = false, onProgress }: EvaluationOptions,
+  { settings, seed = 1, isLeaveOneOut = false, isQuick = false, onProgress }: EvaluationOptions,
 ): SkillEvaluation {
-  const pool = openPool(folder, fs);
   const times: number[] = [];
   // Warm up: the first prompts prepare statements and compile code, which must not count in the timing.
   for (const { prompt } of cases.slice(0, 20)) matchSkills({ prompt }, pool.index);

@@ -5,6 +5,7 @@ import { diskFileSystem } from "../../base/file-system.ts";
 import { nearest } from "../../base/nearest.ts";
 import { putFile } from "../../base/safe-write.ts";
 import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skills.ts";
+import { openPool } from "../../engine/evaluation-pool.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
 import { type LeaveOneOut, type Metrics, parseCases, type Thresholds } from "../../skills/evaluate.ts";
 import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
@@ -76,8 +77,7 @@ export function run(call: Call): ExitCode {
     throw new HaversackError("usage", "--leave-one-out needs cases of two sources or more");
   }
   const progress = startProgress(io, "Evaluating");
-  const found = evaluateSkills(folder, wanted, {
-    fs: diskFileSystem,
+  const found = evaluateSkills(openPool(folder, diskFileSystem), wanted, {
     settings: { recommendThreshold: config["skills.recommend_threshold"], maxSkills: config["skills.max_skills"] },
     seed: (options["seed"] as number | undefined) ?? 1,
     isLeaveOneOut,
