@@ -336,6 +336,8 @@ describe("refusals", () => {
     "session reset none",
     "rules check none.json",
     "store restore none.db",
+    "store backup .haversack/haversack.db",
+    "store backup none/copy.db",
     "store purge",
     "store purge --older-than soon",
     "recall K1",

@@ -270,7 +270,7 @@ describe("a store or settings that cannot be used", () => {
     const { text, isError } = await server.skill({ name: "api-errors" });
     expect(isError).toBe(true);
     expect(text).toMatch(
-      /^\S+haversack\.db is not a database, so it cannot be used as the store\. \(Move that file away/,
+      /^\S+haversack\.db is not a database, so it cannot be used as the store \(move that file away/,
     );
     expect(readFileSync(file, "utf8")).toMatch(/^this is no database/);
     rmSync(file);
@@ -310,7 +310,7 @@ describe("a store or settings that cannot be used", () => {
     const server = await startServer(project);
     const { text, isError } = await server.skill({ name: "api-errors" });
     expect(isError).toBe(true);
-    expect(text).toMatch(/^The store is locked: .* \(Try again/);
+    expect(text).toMatch(/^the store is locked: .* \(try again/);
     handle.db.exec("ROLLBACK");
     expect((await server.skill({ name: "api-errors" })).text).toContain(BODY);
   });

@@ -177,7 +177,7 @@ describe.runIf(canBeRefused)("a store that this user may only read", () => {
       const { code, out, err } = run(words);
       expect({ words, code, out }).toEqual({ words, code: 3, out: "" });
       expect(err.replace(/^haversack: note: .*\n/, "")).toMatch(
-        /^haversack: error: The store cannot be written: .*\nhaversack: hint: Give this user write permission.*\n$/,
+        /^haversack: error: the store cannot be written: .*\nhaversack: hint: give this user write permission.*\n$/,
       );
     }
   });

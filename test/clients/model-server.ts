@@ -16,7 +16,7 @@ export interface ModelServer<Recorded extends ModelRequest = ModelRequest> {
   of(kind: RequestKind): Recorded[];
   /** Calls other than requests to the model, as `METHOD /path`. */
   otherCalls: string[];
-  /** Other hosts that the client wanted to reach: nothing leaves the machine, and a test can assert that nothing tried to. */
+  /** Other hosts that the client wanted to reach. These requests never leave the machine, and a test can assert that there were none. */
   strayHosts: string[];
   /** Errors inside a script. `close` throws them, so that a broken script is not mistaken for a client's fault. */
   faults: unknown[];

@@ -37,7 +37,7 @@ function unreachable(error: unknown): never {
 }
 
 async function answerOf<T>(response: Response): Promise<T> {
-  // An answer whose body breaks off is no answer.
+  // A body that is cut off, for example by an abort, is an error, not an empty answer.
   if (response.ok) return (await response.json().catch(unreachable)) as T;
   if (response.status === 401) became("refused");
   const value = await response.json().catch(() => ({ error: response.statusText }));

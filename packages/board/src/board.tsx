@@ -114,7 +114,7 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
           scope={scope}
           onDone={(id) => {
             setAdding(false);
-            // The form took the focus with it.
+            // The focus was in the form, which is gone now.
             make.current?.focus();
             if (id) setSaid(`${id} created`);
             refresh();
@@ -290,7 +290,7 @@ function ColumnView({
 }) {
   const title = STATUS_NAMES[status] ?? status;
   const list = useRef<HTMLUListElement>(null);
-  /** The first of the cards that were asked for gets the focus: the button may be gone by then. */
+  /** Index of the first card that "more" loads. It gets the focus, because the button may disappear. */
   const firstNew = useRef<number>(undefined);
   useLayoutEffect(() => {
     if (firstNew.current === undefined || cards.length <= firstNew.current) return;
@@ -426,7 +426,7 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
   const { value } = useLive<{ tasks: Brief[]; is_cut: boolean }>(
     wanted.length < 2 ? undefined : `find?text=${encodeURIComponent(wanted)}`,
   );
-  /** Enter was pressed before the answer was here. */
+  /** Enter was pressed before the results arrived. */
   const isWaiting = useRef(false);
   const openFirst = () => {
     const [first] = value?.tasks ?? [];
@@ -463,7 +463,7 @@ function Find({ onOpen }: { onOpen(id: string): void }) {
           }}
           onKeyDown={(event) => {
             if (event.key !== "Enter") return;
-            // Otherwise the key goes on to the button that closes the panel: the panel is there, and has the focus, before the key is done.
+            // Without this, the same key press also clicks the panel's close button, which has the focus by then.
             event.preventDefault();
             openFirst();
           }}
@@ -562,7 +562,7 @@ function NewThing({
 }) {
   const [error, setError] = useState<string>();
   const title = useRef<HTMLInputElement>(null);
-  // Before anybody sees the form, so that no key is lost.
+  // A layout effect runs before the form is painted, so the first key that is typed reaches the field.
   useLayoutEffect(() => title.current?.focus(), [kind]);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();

@@ -45,7 +45,7 @@ function App() {
   useEffect(() => {
     const link = document.querySelector<HTMLElement>("nav [aria-current]");
     const nav = link?.parentElement;
-    // Not by `scrollIntoView`: in Chromium, Tab then goes on from there, and never comes to the link that skips to the content.
+    // `scrollIntoView` would move the starting point of the Tab key in Chromium: Tab would miss "Skip to content".
     if (link && nav)
       nav.scrollLeft = Math.max(0, link.offsetLeft - nav.offsetLeft - (nav.clientWidth - link.offsetWidth) / 2);
   }, [place.view]);

@@ -16,7 +16,7 @@ const PLUGIN = join(import.meta.dirname, "../../../packages/haversack/src/client
 export class InProcessDriver implements Driver {
   #plugins = new PluginPlayer(PLUGIN);
 
-  /** Another user is another process. */
+  /** Another user needs another process. */
   takes({ isReader }: SentEvent): boolean {
     return !isReader;
   }

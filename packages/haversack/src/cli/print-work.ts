@@ -108,7 +108,7 @@ function cutLine(text: string, width: number): string {
   return shownColumns(text) <= room ? text : `${cutShown(text, room - 1)}…`;
 }
 
-/** Names of clients, sessions and agents come from elsewhere. Keeps the indentation. */
+/** Removes control characters: names of clients, sessions and agents come from other programs. Keeps the indentation. */
 function visible(text: string): string {
   return stripControl(text).replace(/[\n\t]+/g, " ");
 }

@@ -1,4 +1,4 @@
-/** What the windows of a session were given, newest first, and why. For `why`. */
+/** The texts that were added to the windows of a session, newest first, with the reasons. For `why`. */
 import { gitPlace } from "../base/project-root.ts";
 import type { StoreHandle } from "../store/sqlite/access.ts";
 import { type Session, SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts";

@@ -92,7 +92,7 @@ export async function run(call: Call): Promise<ExitCode> {
 }
 
 class BoardRuns implements RunSource {
-  /** A run that has ended stays as it is until somebody continues it. Its sessions and tasks may be hundreds of rows. */
+  /** A run that has ended does not change until somebody continues it, and its sessions and tasks may be hundreds of rows. */
   readonly #ended = new Map<string, { key: string; summary: RunSummary }>();
 
   async list({ runs: store, by }: LiveParts): Promise<RunSummary[]> {

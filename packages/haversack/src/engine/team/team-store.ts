@@ -155,7 +155,7 @@ class Team {
     if (kind === "online") {
       const { reason = "the shared store cannot be reached" } = readSnapshotState(this.#handle).offline ?? {};
       throw new HaversackError("store-unreadable", reason, {
-        hint: "An import needs the shared store. Try again later.",
+        hint: "an import needs the shared store: try again later",
       });
     }
     return this.#marked(
@@ -218,7 +218,7 @@ class Team {
     const { offline, takenAt, backlog } = readSnapshotState(this.#handle);
     const since = takenAt ? ` of ${takenAt.toISOString().slice(0, 16).replace("T", " ")} UTC` : "";
     const waiting = backlog.count > 0 ? `; ${changesWait(backlog.count)} to be sent` : "";
-    this.#note(`${offline?.reason ?? "the shared store cannot be reached"} Using the snapshot${since}${waiting}.`);
+    this.#note(`${offline?.reason ?? "the shared store cannot be reached"}; using the snapshot${since}${waiting}.`);
   }
 
   #marked<T>(result: T): T {

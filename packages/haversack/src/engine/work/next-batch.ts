@@ -54,7 +54,7 @@ export async function nextBatch(
   const shown = await withDetails(batch, fields, { store, by });
   const { views, cut } = fitList(shown, { view: viewTask, fields, maxTokens, text: input.text });
   const tasks = batch.slice(0, views.length);
-  // A given size teaches nothing. Skip the write (4 ms for the disk) if the batch is the same as before.
+  // If the size was given, there is nothing to learn. Skip the write (4 ms for the disk) if the batch is the same as before.
   const isKnown = last?.size === size && last.tasks.map(({ id }) => id).join() === tasks.map(({ id }) => id).join();
   if (sizes.length === 0 && tasks.length > 0 && !isKnown) {
     // Record the requested size: a short queue says nothing about what the session can manage.

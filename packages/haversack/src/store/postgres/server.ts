@@ -261,15 +261,15 @@ export class Server {
       const wanted = Math.floor(oldestServer / 10_000);
       throw fault(
         "store-unreadable",
-        `${this.place.shown} is PostgreSQL ${name}; Haversack needs ${wanted} or newer.`,
-        "Upgrade the server, or name another.",
+        `${this.place.shown} is PostgreSQL ${name}; Haversack needs ${wanted} or newer`,
+        "upgrade the server, or name another",
       );
     }
     if (encoding !== "UTF8") {
       throw fault(
         "store-unreadable",
-        `${this.place.shown} stores text as ${encoding}; Haversack needs UTF8.`,
-        "Create the database with `createdb --encoding UTF8`.",
+        `${this.place.shown} stores text as ${encoding}; Haversack needs UTF8`,
+        "create the database with `createdb --encoding UTF8`",
       );
     }
   }
@@ -288,8 +288,8 @@ export class Server {
         // Another one has just made the schema or a table.
         if (!stored && attempt < 3 && ["23505", "42P06", "42P07"].includes(codeOf(error))) continue;
         if (!stored || codeOf(error) !== "42501") throw error;
-        const text = `The tables of ${shown} are of version ${stored.version}, and an upgrade to ${known} needs the owner.`;
-        throw fault("refused", text, "The owner runs any command with this version of Haversack once.", error);
+        const text = `the tables of ${shown} are of version ${stored.version}, and an upgrade to ${known} needs the owner`;
+        throw fault("refused", text, "the owner runs any command with this version of Haversack once", error);
       }
     }
   }
@@ -335,7 +335,7 @@ export class Server {
         "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1) LIMIT 1",
         schema,
       );
-      if (other) throw fault("store-not-a-database", `The schema ${schema} in ${shown} has tables of another program.`);
+      if (other) throw fault("store-not-a-database", `the schema ${schema} in ${shown} has tables of another program`);
       return undefined;
     }
     const rows = await db.query("SELECT key, value FROM meta WHERE key IN ('version', 'min_reader')");
@@ -344,7 +344,7 @@ export class Server {
     if (!Number.isInteger(version) || !Number.isInteger(minReader)) {
       throw fault(
         "store-not-a-database",
-        `The schema ${schema} in ${shown} has no version, so it is not a Haversack store.`,
+        `the schema ${schema} in ${shown} has no version, so it is not a Haversack store`,
       );
     }
     return { version, minReader };
@@ -477,8 +477,8 @@ export function isUnreachable(error: unknown): boolean {
 function tooNew(shown: string, needed: number, known: number): HaversackError {
   return new HaversackError(
     "store-too-new",
-    `${shown} was written by a newer Haversack: it needs schema ${needed}, this program knows ${known}.`,
-    { hint: "Update Haversack on this machine; nothing was changed." },
+    `${shown} was written by a newer Haversack: it needs schema ${needed}, this program knows ${known}`,
+    { hint: "update Haversack on this machine; nothing was changed" },
   );
 }
 
@@ -501,48 +501,48 @@ export function serverFault(error: unknown, shown: string): unknown {
   const text = error.message;
   if (/no pg_hba\.conf entry|pg_hba\.conf rejects/.test(text)) {
     const hint = /no encryption/.test(text)
-      ? "The server may want TLS: give `sslmode=require` or stricter."
-      : "Ask who runs the server: its pg_hba.conf says who may connect from where.";
-    return fault("store-unreadable", `${shown} does not let this user in: ${text}.`, hint, error);
+      ? "the server may want TLS: give `sslmode=require` or stricter"
+      : "ask who runs the server: its pg_hba.conf says who may connect from where";
+    return fault("store-unreadable", `${shown} does not let this user in: ${text}`, hint, error);
   }
   if (/^28/.test(code) || /password must be a/.test(text)) {
-    const hint = "Give the password in PGPASSWORD or in ~/.pgpass.";
+    const hint = "give the password in PGPASSWORD or in ~/.pgpass";
     const why = /password must be a/.test(text) ? "no password was given" : text.replace(/^SASL: /, "");
-    return fault("store-unreadable", `${shown} refused this user: ${why}.`, hint, error);
+    return fault("store-unreadable", `${shown} refused this user: ${why}`, hint, error);
   }
   if (code === "3D000")
-    return fault("store-unreadable", `${shown}: ${text}.`, "Create the database first: `createdb NAME`.", error);
+    return fault("store-unreadable", `${shown}: ${text}`, "create the database first: `createdb NAME`", error);
   if (code === "42501")
-    return fault("refused", `${shown}: this user may not do that (${text}).`, "Ask the owner of the database.", error);
+    return fault("refused", `${shown}: this user may not do that (${text})`, "ask the owner of the database", error);
   if (code === "25006") {
     return fault(
       "store-read-only",
-      `${shown} can only be read: it is a replica, or set to read-only.`,
-      "Name the primary server.",
+      `${shown} can only be read: it is a replica, or set to read-only`,
+      "name the primary server",
       error,
     );
   }
   if (code === "53100")
     return fault(
       "store-full",
-      `The disk of ${shown} is full; nothing was saved.`,
-      "Free some space there, then run it again.",
+      `the disk of ${shown} is full; nothing was saved`,
+      "free some space there, then run it again",
       error,
     );
   if (code === "53300")
     return fault(
       "store-locked",
-      `${shown} has no free connection (${text}).`,
-      "Try again, or raise max_connections.",
+      `${shown} has no free connection (${text})`,
+      "try again, or raise max_connections",
       error,
     );
   if (code === "55P03")
-    return fault("store-locked", `${shown} is busy: another change holds the lock.`, "Try again.", error);
+    return fault("store-locked", `${shown} is busy: another change holds the lock`, "try again", error);
   if (isBroken(error) || isPassing(error)) {
     return fault(
       "store-unreadable",
-      `${shown} cannot be reached: ${text || code}.`,
-      "Check the address, and that the server runs.",
+      `${shown} cannot be reached: ${text || code}`,
+      "check the address, and that the server runs",
       error,
     );
   }
@@ -550,9 +550,9 @@ export function serverFault(error: unknown, shown: string): unknown {
     // Node adds advice about its own options.
     const why = text.replace(/;.*/, "").replace(/: \.?$/, "");
     const hint = /not support SSL/.test(text)
-      ? "With `sslmode=prefer` or `disable` the connection is not encrypted."
-      : "Name the certificate of its CA in `sslrootcert`, and the host as its certificate does.";
-    return fault("store-unreadable", `${shown} cannot be used with this sslmode: ${why}.`, hint, error);
+      ? "with `sslmode=prefer` or `disable` the connection is not encrypted"
+      : "name the certificate of its CA in `sslrootcert`, and the host as its certificate does";
+    return fault("store-unreadable", `${shown} cannot be used with this sslmode: ${why}`, hint, error);
   }
   return error;
 }

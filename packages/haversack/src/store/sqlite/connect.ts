@@ -95,15 +95,15 @@ export function storeFault(error: unknown, file: string): unknown {
   switch (sqliteCode(error)) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return fault("store-locked", `The store is locked: another process keeps ${file} busy.`, error);
+      return fault("store-locked", `the store is locked: another process keeps ${file} busy`, error);
     case SQLITE_READONLY:
       return readOnly(file, error);
     case SQLITE_FULL:
       return full(file, error);
     case SQLITE_CORRUPT:
-      return fault("store-corrupt", `The store is damaged: ${file} (${error.message}).`, error);
+      return fault("store-corrupt", `the store is damaged: ${file} (${error.message})`, error);
     case SQLITE_NOTADB:
-      return fault("store-not-a-database", `${file} is not a database, so it cannot be used as the store.`, error);
+      return fault("store-not-a-database", `${file} is not a database, so it cannot be used as the store`, error);
     case SQLITE_IOERR:
       if (isDiskFull(file) || REFUSED_WRITES.has((error as { errcode?: number }).errcode ?? 0))
         return full(file, error);
@@ -122,14 +122,13 @@ type StoreCode = keyof typeof HINTS;
 
 const HINTS = {
   "store-locked":
-    "Try again; if it stays locked, end the program that holds it open (a stuck command or a database tool).",
-  "store-read-only":
-    "Give this user write permission on the file and its folder: SQLite keeps its -wal file beside it.",
-  "store-full": "Free some space, then run it again; what was saved before is still there.",
+    "try again; if it stays locked, end the program that holds it open (a stuck command or a database tool)",
+  "store-read-only": "give this user write permission on the file and its folder: SQLite keeps its -wal file beside it",
+  "store-full": "free some space, then run it again; what was saved before is still there",
   "store-corrupt":
-    "See `haversack store check`; `haversack store restore FILE` brings a backup back and keeps this file.",
-  "store-not-a-database": "Move that file away, or bring a backup back with `haversack store restore FILE`.",
-  "store-unreadable": "Check that the path is a file that this user may read.",
+    "see `haversack store check`; `haversack store restore FILE` brings a backup back and keeps this file",
+  "store-not-a-database": "move that file away, or bring a backup back with `haversack store restore FILE`",
+  "store-unreadable": "check that the path is a file that this user may read",
 };
 
 export function fault(code: StoreCode, text: string, cause?: unknown): HaversackError {
@@ -137,11 +136,11 @@ export function fault(code: StoreCode, text: string, cause?: unknown): Haversack
 }
 
 const full = (file: string, cause: unknown) =>
-  fault("store-full", `The disk is full (or a quota or size limit is reached): ${file} could not be written.`, cause);
+  fault("store-full", `the disk is full (or a quota or size limit is reached): ${file} could not be written`, cause);
 const readOnly = (file: string, cause: unknown) =>
-  fault("store-read-only", `The store cannot be written: ${file} or its folder is read-only.`, cause);
+  fault("store-read-only", `the store cannot be written: ${file} or its folder is read-only`, cause);
 const unreadable = (file: string, why: string, cause: unknown) =>
-  fault("store-unreadable", `The store cannot be read: ${file} (${why}).`, cause);
+  fault("store-unreadable", `the store cannot be read: ${file} (${why})`, cause);
 
 /** Why a write would fail, found without writing: no permission for the file, its WAL or the folder, or a full disk. Undefined: it would not fail. */
 export function whyNotWritable(file: string): HaversackError | undefined {

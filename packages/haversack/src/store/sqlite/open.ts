@@ -95,7 +95,7 @@ export function openToAnswer(
     return standIn(false);
   };
   if (handle.isReadOnly) {
-    warn(whyNotWritable(file)?.message ?? `${file} can only be read.`);
+    warn(whyNotWritable(file)?.message ?? `${file} can only be read`);
     handle.standIn = standIn(false);
   }
   return handle;
@@ -165,8 +165,8 @@ function sleep(ms: number): void {
 }
 
 export function notFound(file: string): HaversackError {
-  return new HaversackError("not-found", `There is no store at ${file}.`, {
-    hint: "`haversack init` makes one; so does the first command that saves something.",
+  return new HaversackError("not-found", `there is no store at ${file}`, {
+    hint: "`haversack init` makes one; so does the first command that saves something",
   });
 }
 

@@ -108,7 +108,7 @@ function shown(name: string): string {
 /** For the hook. Throws, so the reason gets into the log. */
 export function refuseForeignSchema(db: DatabaseSync, file: string, readVersion: () => number): void {
   const isOurs = db.prepare("PRAGMA application_id").get()?.["application_id"] === APPLICATION_ID;
-  if (!isOurs) throw new Error(`${file} is a database of another program, not a Haversack store.`);
+  if (!isOurs) throw new Error(`${file} is a database of another program, not a Haversack store`);
   const version = readVersion();
   if (version === SCHEMA_VERSION && readSchemaText(db) === newestSchema()) return;
   const problems = schemaProblems(db, { isNewer: version > SCHEMA_VERSION });
@@ -132,7 +132,7 @@ export function readMinReader(db: DatabaseSync): number {
 
 export function notOurs(file: string, problems: readonly string[]): string {
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : "";
-  return `${file} does not have exactly the tables of a Haversack store, so it is not used (${problems.slice(0, 3).join("; ")}${more}).`;
+  return `${file} does not have exactly the tables of a Haversack store, so it is not used (${problems.slice(0, 3).join("; ")}${more})`;
 }
 
 // Upgrades a store to the newest schema, or says why this program may not use it. `PRAGMA user_version` is the schema version,
@@ -202,7 +202,7 @@ function versionState(db: DatabaseSync, file: string, list: readonly Migration[]
     // Another process may have created the store between the two reads (seen with 16 at once). Tables and id come in one
     // commit, so once tables were seen, the second read of the id is final.
     if (readPragma(db, "application_id") !== APPLICATION_ID) {
-      throw fault("store-not-a-database", `${file} is a database of another program, not a Haversack store.`);
+      throw fault("store-not-a-database", `${file} is a database of another program, not a Haversack store`);
     }
   }
   return readPragma(db, "user_version") < latestVersion(list) ? "behind" : "usable";
@@ -223,8 +223,8 @@ export function refuseIfTooNew(db: DatabaseSync, file: string, known: number): v
   if (needed <= known) return;
   throw new HaversackError(
     "store-too-new",
-    `${file} was written by a newer Haversack: it needs schema ${needed}, this program knows ${known}.`,
-    { hint: "Update Haversack on this machine; nothing was changed." },
+    `${file} was written by a newer Haversack: it needs schema ${needed}, this program knows ${known}`,
+    { hint: "update Haversack on this machine; nothing was changed" },
   );
 }
 

@@ -55,15 +55,15 @@ export function copyDatabase(db: DatabaseSync, target: string, place: Place): Ba
 function refuseTarget(target: string): void {
   if (existsSync(target)) throw exists(target);
   if (!statSync(folderOf(target), { throwIfNoEntry: false })?.isDirectory()) {
-    throw new HaversackError("not-found", `${target} cannot be written: its folder does not exist.`, {
-      hint: "Make the folder first, or name another place.",
+    throw new HaversackError("not-found", `${target} cannot be written: its folder does not exist`, {
+      hint: "make the folder first, or name another place",
     });
   }
 }
 
 function exists(target: string): HaversackError {
-  return new HaversackError("refused", `${target} exists already, and a backup never replaces a file.`, {
-    hint: "Name another file.",
+  return new HaversackError("refused", `${target} exists already, and a backup never replaces a file`, {
+    hint: "name another file",
   });
 }
 
@@ -83,7 +83,7 @@ function verifyCopy(part: string): number {
   const copy = connect(part, { readOnly: true });
   try {
     const [problem] = integrityProblems(copy);
-    if (problem) throw fault("store-corrupt", `The backup did not pass its check (${problem}) and was not kept.`);
+    if (problem) throw fault("store-corrupt", `the backup did not pass its check (${problem}) and was not kept`);
     return readPragma(copy, "user_version");
   } finally {
     copy.close();
@@ -147,20 +147,20 @@ export function restoreStore(
 /** Checks the backup and makes a private copy of it. The backup itself is only read. */
 function takeIn(from: string, incoming: string, file: string): void {
   if (!statSync(from, { throwIfNoEntry: false })?.isFile()) {
-    throw new HaversackError("not-found", `There is no backup file at ${from}.`, {
-      hint: "Name the file of a backup.",
+    throw new HaversackError("not-found", `there is no backup file at ${from}`, {
+      hint: "name the file of a backup",
     });
   }
   if (existsSync(file) && realpathSync(from) === realpathSync(file)) {
-    throw new HaversackError("input-invalid", `${from} is the store itself.`, { hint: "Name the backup file." });
+    throw new HaversackError("input-invalid", `${from} is the store itself`, { hint: "name the backup file" });
   }
   guardBackup(from, () => {
     const source = connect(from, { readOnly: true });
     try {
       if (schemaState(source, from, migrations) === "empty")
-        throw fault("store-not-a-database", `${from} is empty, not a backup.`);
+        throw fault("store-not-a-database", `${from} is empty, not a backup`);
       const [problem] = integrityProblems(source);
-      if (problem) throw fault("store-corrupt", `The backup ${from} is damaged (${problem}); nothing was changed.`);
+      if (problem) throw fault("store-corrupt", `the backup ${from} is damaged (${problem}); nothing was changed`);
       removeFile(incoming, placeOfStore(file));
       copyDatabase(source, incoming, placeOfStore(file));
     } finally {
@@ -175,13 +175,13 @@ function guardBackup(from: string, action: () => void): void {
     guardStore(from, action);
   } catch (error) {
     if (isFault(error, "store-not-a-database")) {
-      throw new HaversackError(error.code, `${from} is not a backup of a store; nothing was changed.`, {
-        hint: "Name the file of a backup.",
+      throw new HaversackError(error.code, `${from} is not a backup of a store; nothing was changed`, {
+        hint: "name the file of a backup",
         cause: error,
       });
     }
     if (!isFault(error, "store-corrupt")) throw error;
-    throw new HaversackError(error.code, error.message, { hint: "Use another backup.", cause: error });
+    throw new HaversackError(error.code, error.message, { hint: "use another backup", cause: error });
   }
 }
 
@@ -209,8 +209,8 @@ function replaceUnderLock({ db, file }: StoreHandle, incoming: string, kept: str
 }
 
 function brokenLinks(table: string): HaversackError {
-  return new HaversackError("store-corrupt", `The backup has broken links in table ${table}; nothing was changed.`, {
-    hint: "Use another backup.",
+  return new HaversackError("store-corrupt", `the backup has broken links in table ${table}; nothing was changed`, {
+    hint: "use another backup",
   });
 }
 

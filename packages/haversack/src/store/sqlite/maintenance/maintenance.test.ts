@@ -272,8 +272,8 @@ describe("restoreStore", () => {
     writeFileSync(target, "text\n".repeat(3000));
     expect(() => restoreStore(file, target)).toThrow(
       expect.objectContaining({
-        message: `${target} is not a backup of a store; nothing was changed.`,
-        hint: "Name the file of a backup.",
+        message: `${target} is not a backup of a store; nothing was changed`,
+        hint: "name the file of a backup",
       }),
     );
   });

@@ -29,7 +29,7 @@ export interface StoredWork
 
 const TREE_BEFORE = 10;
 
-/** The task and those after it, if ten come before it. With fewer before it, more are read after it. */
+/** The task and those after it. If fewer than ten come before it, more are read after it. */
 const TREE_AFTER = 20;
 
 const MOST_HANDOFFS = 8;
