@@ -114,7 +114,7 @@ export function requireRepository(
     const more = dirty.length > 1 ? ` and ${dirty.length - 1} more` : "";
     throw new HaversackError(
       "refused",
-      `--isolate merges into a clean tree, but ${dirty[0]}${more} has uncommitted changes`,
+      `--isolate merges into a clean tree, but ${dirty[0]}${more} ${dirty.length === 1 ? "has" : "have"} uncommitted changes`,
       { hint: "commit or stash them first" },
     );
   }

@@ -11,6 +11,13 @@ it("starts no client with an option that gives permissions", () => {
   }
 });
 
+it("starts a new session each time: what goes on is the work in progress, not a client's session", () => {
+  for (const { begin, end, chooseId, title } of Object.values(STREAMED)) {
+    const words = [...begin, ...end, ...(chooseId?.("u") ?? [])].join(" ");
+    expect(words, title).not.toMatch(/resume|fork|continue|--last|(^| )-[cs]( |$)/);
+  }
+});
+
 it("keeps Claude Code's shells from holding a session open, and Gemini CLI from starting itself again", () => {
   expect(STREAMED["claude-code"]?.env).toEqual({ CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1" });
   expect(STREAMED["gemini"]?.env).toEqual({ GEMINI_CLI_NO_RELAUNCH: "true" });
