@@ -29,6 +29,7 @@ async function freeTasks(run: Run, reason: string, { work: workOf, now }: Pick<R
 
 /** Heartbeats come every 30 seconds, and so do looks. */
 const VANISHED_LOOKS = 20;
+const SAME_MS = 10_000;
 
 /**
  * Frees the tasks of runs on other machines that give no sign of life for ten minutes: their leases are longer. Counts looks that found the
@@ -40,11 +41,14 @@ export class OtherMachines {
   /** Called with each heartbeat of this run. */
   async look(ownId: string, parts: Pick<RunParts, "runs" | "work" | "isAlive" | "now">): Promise<void> {
     for (const run of await parts.runs.listRuns({ limit: RECENT_RUNS })) {
-      if (run.id === ownId || run.state !== "running" || parts.isAlive(run.process) !== undefined) continue;
+      // Also a run of this machine that was killed: the next run here frees its tasks at once, but there may be none.
+      if (run.id === ownId || run.state !== "running" || parts.isAlive(run.process) === true) continue;
       const seenAt = run.seenAt.getTime();
       const before = this.#silent.get(run.id);
-      const looks = before?.seenAt === seenAt ? before.looks + 1 : 0;
-      this.#silent.set(run.id, { seenAt, looks });
+      // A shared store gives this time by our clock, which is not exact to the millisecond.
+      const isSame = before !== undefined && Math.abs(seenAt - before.seenAt) < SAME_MS;
+      const looks = isSame ? before.looks + 1 : 0;
+      this.#silent.set(run.id, { seenAt: isSame ? before.seenAt : seenAt, looks });
       if (looks >= VANISHED_LOOKS) await freeTasks(run, `${run.machine} has sent no heartbeat for 10 minutes`, parts);
     }
   }
