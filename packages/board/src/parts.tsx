@@ -133,7 +133,9 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
     return () => {
       shown?.close();
       // If the focus has moved since then, the user may be typing elsewhere.
-      if (!(before instanceof HTMLElement) || document.activeElement !== document.body) return;
+      const now = document.activeElement;
+      // If the element that had the focus before is gone, the focus is still inside the closed dialog.
+      if (!(before instanceof HTMLElement) || (now !== document.body && !shown?.contains(now))) return;
       // A card that was moved meanwhile has another element.
       if (before.isConnected) before.focus();
       else if (before.dataset["task"] !== undefined) focusTask(before.dataset["task"]);
