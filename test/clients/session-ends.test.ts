@@ -285,7 +285,8 @@ describe("the window", () => {
 
   it("codex: one that the client compacts goes on; that is seen in its session file", async () => {
     const shell = (inputTokens: number) => ({ ...SHELL["codex"]("sleep 3"), usage: { inputTokens } });
-    const script = steps([shell(60_000), shell(20_000), shell(21_000), { text: "end" }]);
+    // The fill is looked at when a tool ends, so the window is filled slowly enough to be seen.
+    const script = steps([shell(44_000), shell(45_000), shell(60_000), shell(20_000), shell(21_000), { text: "end" }]);
     const { end } = await session("codex", script, { args: ["-c", "model_auto_compact_token_limit=50000"] });
     expect(end).toMatchObject({ kind: "completed", lastSaid: "end", compactions: 1, windowTokens: 258_400 });
   });
