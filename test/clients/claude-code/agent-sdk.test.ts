@@ -177,7 +177,9 @@ it("runs beside hooks and servers of the caller, in two sessions at once, each w
       return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: `OWN-${model}` } };
     };
     const hooks = { ...setup.hooks, UserPromptSubmit: [...setup.hooks.UserPromptSubmit, { hooks: [own] }] };
-    const load = { tools: [toolCall(TOOL, { name: TENDER }), toolCall(TOOL, { name: "complexity-calculator" })] };
+    // Calls of two conversations never have one ID; those of two scripted servers would.
+    const call = (name: string) => ({ ...toolCall(TOOL, { name }), id: `toolu_${model}_${name}` });
+    const load = { tools: [call(TENDER), call("complexity-calculator")] };
     return session([TASK], { script: steps([load, { text: `by ${model}` }]), more: { ...setup, hooks, model } });
   };
   const models = ["claude-sonnet-4-5", "claude-opus-4-5"];
