@@ -5,7 +5,7 @@
 import type { ModelMessage, UserContent } from "ai";
 import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import type { LoadLedger } from "../engine/load-skill.ts";
+import type { LoadLedger, LoadRecord } from "../engine/load-skill.ts";
 import { AgentError } from "./errors.ts";
 import type { LoadedBy } from "./events.ts";
 
@@ -61,7 +61,7 @@ export class ConversationLedger implements LoadLedger {
     };
   }
 
-  recordLoad({ skill, hash }: Pick<Parameters<LoadLedger["recordLoad"]>[0], "skill" | "hash">): void {
+  recordLoad({ skill, hash }: Pick<LoadRecord, "skill" | "hash">): void {
     this.#entries.set(skill, { skill, hash, by: this.by, turn: this.#turn });
   }
 }

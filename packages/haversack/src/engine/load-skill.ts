@@ -15,7 +15,6 @@ import {
 } from "../skills/showing/skill-output.ts";
 import { listResources, readResource } from "../skills/skill-resources.ts";
 import type { SkillCard } from "../skills/types.ts";
-import type { SkillLoad } from "../store/sqlite/skills/skill-ledger.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import type { SkillText } from "./library-types.ts";
 
@@ -44,7 +43,19 @@ export interface LoadLedger {
     promptCount: number;
     ledger: readonly { skill: string; loadedHash?: string | undefined }[];
   };
-  recordLoad(load: SkillLoad): void;
+  recordLoad(load: LoadRecord): void;
+}
+
+export interface LoadRecord {
+  sessionId: string;
+  agentId?: string;
+  at: Date;
+  window: number;
+  promptNumber: number;
+  skill: string;
+  hash: string;
+  tokens: number;
+  by: "haversack";
 }
 
 export interface LoadParts {
