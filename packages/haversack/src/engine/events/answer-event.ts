@@ -134,17 +134,8 @@ function noteCommand(name: string, { sessionId, agentId, client }: EventBase, { 
   if (!card || card.sourceKind === "rule" || !client.ownTool?.sees(card)) return;
   const ledger = new SkillLedger(handle);
   const { window, promptCount } = ledger.tracking({ sessionId, agentId });
-  ledger.recordLoad({
-    sessionId,
-    agentId,
-    at: now,
-    window,
-    promptNumber: promptCount + 1,
-    skill: card.id,
-    hash: card.hash,
-    tokens: 0,
-    by: "client",
-  });
+  const load = { sessionId, agentId, at: now, window, promptNumber: promptCount + 1, by: "client" } as const;
+  ledger.recordLoad({ ...load, skill: card.id, hash: card.hash, tokens: 0 });
 }
 
 /** The settings are read only for an output that is long enough. */
