@@ -201,7 +201,7 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     if (!call.json && isShown && input.sessions.length > 0) io.out(`\n${reportText(input)}`);
     if (!call.json && report !== undefined) io.out(`Report: ${report}\n`);
     const mayGoOn = !isDone && reason !== "blocked" && reason !== "nothing-ready";
-    if (!call.json && mayGoOn) io.out(`Go on with: ${continueCommand(run)}\n`);
+    if (!call.json && mayGoOn) io.out(`Continue with: ${continueCommand(run)}\n`);
     const end = { run, reason, text, report, input };
     for (const problem of await notifyEnd(open.config["headless.notify"], end, { ...io, isQuiet: call.json })) {
       io.err(`haversack: ${problem}\n`);
@@ -345,7 +345,7 @@ async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<
   const prompt = batchPrompt(told, await Promise.all(told.map(({ id }) => packet(id))), { isTested });
   const command = [program, ...client.begin, ...args, ...client.end];
   const reviewers = open.config["headless.reviewers"];
-  if (problem !== undefined) sayNote(io, `a run could not start here: ${problem}`);
+  if (problem !== undefined) sayNote(io, `a run cannot start here: ${problem}`);
   if (!continues) for (const text of await deadRuns(open)) sayNote(io, text);
   if (json) {
     const view = { client: clientId, command, tasks, prompt, prompt_chars: prompt.length };
@@ -388,7 +388,7 @@ async function deadRuns({ runs, store, by }: OpenWork): Promise<string[]> {
   const dead = (await holdingRuns(claims, { runs, now: by.at })).filter(({ remedy }) => remedy !== undefined);
   return dead.map(({ id, remedy }) => {
     const ids = claims.filter(({ agent }) => isOfRun(agent, id)).map(({ taskId }) => taskId);
-    return `run ${id} was interrupted and holds ${ids.join(", ")}: a new run would free them first; \`${remedy}\` goes on with it`;
+    return `run ${id} was interrupted and holds ${ids.join(", ")}: a new run would free them first; \`${remedy}\` continues it`;
   });
 }
 
@@ -496,7 +496,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       // SQLite writes only into a file that is empty.
       putFile(copy, "", { within: paths.userState ? USER : paths.root, mode: 0o600 });
       handle.db.prepare("VACUUM INTO ?").run(copy);
-      return `what this run knew is in ${copy}; \`haversack store restore ${quote(copy)}\` takes it back`;
+      return `what this run knew is in ${copy}; \`haversack store restore ${quote(copy)}\` restores it`;
     },
     report: async ({ run, reason, text }) => {
       const folder = join(paths.state, "reports");

@@ -147,7 +147,7 @@ export async function restore(db: Connection, id: string, by: Actor): Promise<{ 
   }[kind];
   const sql = `UPDATE handoffs SET compacted_at = NULL, archived_at = NULL WHERE ${of} AND (compacted_at IS NOT NULL OR archived_at IS NOT NULL)`;
   const restored = await run(db, sql, seq);
-  if (restored > 0) await note(db, by, "handoffs-restored", whole, `${restored} taken back from the archive`);
+  if (restored > 0) await note(db, by, "handoffs-restored", whole, `${restored} restored from the archive`);
   return { restored };
 }
 
