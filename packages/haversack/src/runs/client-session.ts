@@ -12,6 +12,7 @@ import { AwakeClock } from "./awake-clock.ts";
 import { isCircling } from "./brakes.ts";
 import { endAll, followLines, signalGroup, whenEnded } from "./client-process.ts";
 import { type FoundProcess, findProcesses, signal } from "./process-tree.ts";
+import { fullAt, type Window } from "./window-room.ts";
 
 export interface SessionStart {
   client: StreamedClient;
@@ -110,12 +111,8 @@ export interface RunningSession {
   ended: Promise<SessionEnd>;
 }
 
-export interface LiveState {
+export interface LiveState extends Window {
   sessionId?: string;
-  usedTokens: number;
-  windowTokens: number;
-  /** Where the client would compact the window by itself. */
-  compactsAtTokens?: number;
   usage: Usage;
   /** What it is doing now. */
   doing: string;
@@ -237,7 +234,7 @@ export function startSession(
     if ((event.kind === "fill" || event.kind === "window") && !asked && !result && isFull()) askToEnd("window-full");
   };
 
-  const isFull = () => state.usedTokens >= fullAt(state, limits, client.compactsAt);
+  const isFull = () => state.usedTokens >= fullAt(state, { ...limits, compactsAt: client.compactsAt });
 
   function checkFill(): void {
     const at = clock.now();
@@ -374,14 +371,6 @@ export function startSession(
 
   return { pid, state, askToEnd, kill, ended };
 }
-
-/** Always below the point where the client would compact the window: after that the session would continue with half its context. */
-function fullAt({ windowTokens, compactsAtTokens }: LiveState, { windowShare }: SessionLimits, compactsAt = 1): number {
-  const own = compactsAtTokens ?? compactsAt * windowTokens;
-  return Math.min(windowShare * windowTokens, BELOW_COMPACTION * own);
-}
-
-const BELOW_COMPACTION = 0.9;
 
 const DONE = { kind: "result", isError: false, text: "" } as const;
 
