@@ -150,7 +150,7 @@ export function startSession(
   let result: Extract<StreamEvent, { kind: "result" }> | undefined;
   let asked: { why: EndWhy; at: number } | undefined;
   let [terminatedAt, killedAt]: [number | undefined, number | undefined] = [undefined, undefined];
-  let isHung = false;
+  let [isHung, isHeldOpen] = [false, false];
   /** Waiting: between two turns. */
   let [isWaiting, isOver] = [false, false];
   /** Its last turn has ended, and nothing has come since. */
@@ -320,7 +320,8 @@ export function startSession(
     if (asked && at - asked.at > limits.graceMs) return terminate();
     if (isWaiting) lastSignAt = at;
     if (at - lastSignAt > (openTools > 0 || client.tellsToolsLate ? limits.quietToolMs : limits.quietMs)) {
-      isHung = true;
+      // A shell in the background, or an MCP server, may hold the client open after its last turn.
+      [isHung, isHeldOpen] = [!isTurnOver, isTurnOver];
       terminate();
     }
   }, TICK_MS);
@@ -348,7 +349,7 @@ export function startSession(
       // It ended by itself before it could be asked.
       const isAsked = isTold || isKilled || terminatedAt !== undefined;
       const why = isAsked ? asked?.why : undefined;
-      const how = judge({ asked: why, isHung, isKilled, result: result ?? said, exitCode, fault, last });
+      const how = judge({ asked: why, isHung, isHeldOpen, isKilled, result: result ?? said, exitCode, fault, last });
       return {
         ...how,
         ...(why && { endsFor: why }),
@@ -393,6 +394,8 @@ function tryFill(read: (sessionId: string) => WindowFill | undefined, sessionId:
 interface Known {
   asked: EndWhy | undefined;
   isHung: boolean;
+  /** It was ended because it did not exit after its last turn. */
+  isHeldOpen: boolean;
   isKilled: boolean;
   result: Extract<StreamEvent, { kind: "result" }> | undefined;
   exitCode: number | null;
@@ -404,6 +407,7 @@ interface Known {
 function judge({
   asked,
   isHung,
+  isHeldOpen,
   isKilled,
   result,
   exitCode,
@@ -412,12 +416,12 @@ function judge({
 }: Known): Pick<SessionEnd, "kind" | "reason" | "text"> {
   if (fault !== undefined) return { kind: "crashed", text: `it could not be started: ${fault}` };
   if (isHung) return { kind: "hung", text: "no sign of life for too long" };
-  if (asked === "stopped" || (isKilled && !asked)) return { kind: "stopped", text: "stopped" };
+  if (asked === "stopped" || (isKilled && !asked && !isHeldOpen)) return { kind: "stopped", text: "stopped" };
   if (asked === "limit") return { kind: "stopped", text: "a limit of the run was reached" };
   if (asked === "circling") return { kind: "circling", text: "it only repeated the same calls" };
   if (asked === "window-full") return { kind: "window-full", text: "its window was nearly full" };
   if (result?.isError) return { kind: "failed", reason: result.reason, text: result.text || result.reason };
-  if (result && exitCode === 0) return { kind: "completed", text: result.text };
+  if (result && (exitCode === 0 || isHeldOpen)) return { kind: "completed", text: result.text };
   const why = last === "" ? "" : `: ${last}`;
   // Some failures, such as a missing key, appear only on standard error.
   const reason = exitCode === 0 ? "other" : failureReason(undefined, last);
