@@ -75,7 +75,10 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
   catalogueTokens?: number;
   /** How many times in a row the model may call `skill` before its answer is passed on. Default: 5. */
   maxRounds?: number;
-  /** The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system. */
+  /**
+   * The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system; a
+   * conversation that began without a system message still gets later skills as `user`.
+   */
   injectAs?: "system" | "user";
 }
 
@@ -417,7 +420,9 @@ class Injector {
         continue;
       }
       const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      const added = this.#messagesFor(text, { known: known.names, hasOwn });
+      // Without a system message before it, a later one would become the system prompt of some providers, and change earlier bytes.
+      const isSystem = this.#options.injectAs !== "user" && (isFirst || next.some(({ role }) => role === "system"));
+      const added = this.#messagesFor(text, { known: known.names, hasOwn, isSystem });
       if (isFirst) next.push(...added, message);
       else next.push(message, ...added);
       isFirst = false;
@@ -425,7 +430,10 @@ class Injector {
     return next;
   }
 
-  #messagesFor(task: string, { known, hasOwn }: { known: Set<string>; hasOwn: boolean }): Message[] {
+  #messagesFor(
+    task: string,
+    { known, hasOwn, isSystem }: { known: Set<string>; hasOwn: boolean; isSystem: boolean },
+  ): Message[] {
     const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
     let entries = this.#texts.get(key);
     if (!entries) {
@@ -439,7 +447,7 @@ class Injector {
     const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
     return fresh.map(({ name, text }) => {
       known.add(name);
-      if (this.#options.injectAs !== "user") return { role: "system", content: text };
+      if (isSystem) return { role: "system", content: text };
       const message: Message = { role: "user", content: [{ type: "text", text }] };
       INJECTED.set(message, name);
       return message;
