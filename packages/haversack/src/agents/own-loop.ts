@@ -10,7 +10,13 @@ import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
 import type { SkillCache } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
-import { SkillTool, type SkillToolInput, type SkillToolOptions, type SkillToolResult } from "./skill-tool.ts";
+import {
+  SKILL_INPUT_SCHEMA,
+  SkillTool,
+  type SkillToolInput,
+  type SkillToolOptions,
+  type SkillToolResult,
+} from "./skill-tool.ts";
 
 export interface AutoTriggerOptions {
   /** The confidence that a skill needs if its author set none. Default: 0.6. */
@@ -117,7 +123,9 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       // Without skills there is nothing to offer. A prompt that has calls of the tool keeps it: some providers refuse calls of unknown tools.
       const isOffered = skills.listSkills().length > 0 || new SkillWindow(prompt).hasCalls;
       if (!hasOwn && isOffered && params.toolChoice?.type !== "none") {
-        next.tools = [...(params.tools ?? []), await definitionOf(tool)];
+        const { name, description } = tool;
+        const definition = { type: "function" as const, name, description, inputSchema: SKILL_INPUT_SCHEMA };
+        next.tools = [...(params.tools ?? []), definition];
         OURS.add(next);
       }
       return next;
@@ -483,16 +491,6 @@ const MAX_TEXTS = 500;
 
 function readHint(name: string): string {
   return `To read one: skill({ name: "${name}", resource: "…" }).`;
-}
-
-async function definitionOf(tool: SkillTool): Promise<NonNullable<CallOptions["tools"]>[number]> {
-  const { inputSchema } = tool.toTool() as unknown as { inputSchema: { jsonSchema: unknown } };
-  return {
-    type: "function",
-    name: tool.name,
-    description: tool.description,
-    inputSchema: (await inputSchema.jsonSchema) as never,
-  };
 }
 
 function addUsage(a: Generated["usage"], b: Generated["usage"]): Generated["usage"] {
