@@ -284,21 +284,9 @@ export class AgentExecutor {
         agent,
         conversationId,
       });
-    // A tool that a middleware added. Providers would refuse every later turn.
+    // Providers would refuse every later turn.
     const [pending] = pendingCalls(context.result.messages);
-    if (pending !== undefined) {
-      const tool = context.tools[pending];
-      const problem = tool && unsupported(tool);
-      throw new AgentError(
-        "tool-unsupported",
-        `The turn ended without a result of the tool '${pending}'${problem ? `, which ${problem.text}` : ""}.`,
-        {
-          hint: `${problem?.hint ?? "See that every call of a tool gets a result."} The conversation is as it was before this turn.`,
-          agent,
-          conversationId,
-        },
-      );
-    }
+    if (pending !== undefined) throw pendingError(pending, context);
     return context;
   }
 
@@ -316,6 +304,31 @@ export class AgentExecutor {
       agent: name,
     });
   }
+}
+
+/** A call has no result: the AI SDK did not run the tool. */
+function pendingError(name: string, { agentName: agent, conversationId, tools, result }: AgentContext): AgentError {
+  const same = "The conversation is as it was before this turn.";
+  const reason = result?.finishReason ?? "";
+  if (reason !== "tool-calls")
+    return new AgentError(
+      "model-failed",
+      `The model of ${agent} ended in the middle of a call of '${name}' (${reason}).`,
+      {
+        hint: `${reason === "length" ? "Raise its maxOutputTokens (`max_output_tokens` in the agent's file), or ask for less at once. " : ""}${same}`,
+        agent,
+        conversationId,
+      },
+    );
+  // A tool that a middleware added.
+  const tool = tools[name];
+  const problem = tool && unsupported(tool);
+  const why = problem ? `, which ${problem.text}` : "";
+  return new AgentError("tool-unsupported", `The turn ended without a result of the tool '${name}'${why}.`, {
+    hint: `${problem?.hint ?? "See that every call of a tool gets a result."} ${same}`,
+    agent,
+    conversationId,
+  });
 }
 
 function taskProblem(task: unknown): { text: string; hint: string } | undefined {

@@ -3,6 +3,7 @@ import {
   generateText,
   isStepCount,
   type LanguageModelUsage,
+  type ModelMessage,
   Output,
   type OutputInterface,
   streamText,
@@ -61,6 +62,7 @@ export async function callModel(
     ...(agent.maxOutputTokens !== undefined && { maxOutputTokens: agent.maxOutputTokens }),
     ...(agent.reasoning && { reasoning: agent.reasoning }),
     ...(output && { output: output as never }),
+    prepareStep: ({ messages }: { messages: ModelMessage[] }) => ({ messages: withoutBlankTexts(messages) }),
     telemetry: { functionId: context.agentName, ...config.call.telemetry },
     // Before the tools of the step run, so that what they delegate gets only the rest of the budget.
     onLanguageModelCallEnd: ({ usage }: { usage: LanguageModelUsage }) => {
@@ -82,7 +84,7 @@ export async function callModel(
   const done = onText ? await runStream(settings, context, onText) : await generateText(settings);
   const { text, steps, usage, finishReason, responseMessages } = done;
   const stoppedBy = mustStop ? "budget" : finishReason === "tool-calls" ? "steps" : "model";
-  context.messages.push(...responseMessages);
+  context.messages.push(...withoutBlankTexts(responseMessages));
   context.result = {
     agent: context.agentName,
     conversationId: context.conversationId,
@@ -99,6 +101,18 @@ export async function callModel(
     toolCalls: steps.flatMap(({ content }) => toolCallsOf(content)),
     delegations,
   };
+}
+
+/** Models write texts of white space alone, and Anthropic refuses every later request of a conversation that has one. */
+function withoutBlankTexts(messages: readonly ModelMessage[]): ModelMessage[] {
+  return messages.flatMap((message) => {
+    if (message.role !== "assistant" || typeof message.content === "string") return [message];
+    // One with options of its provider may carry a signature.
+    const content = message.content.filter(
+      (part) => part.type !== "text" || part.text.trim() !== "" || part.providerOptions,
+    );
+    return content.length > 0 ? [{ ...message, content }] : [];
+  });
 }
 
 type Settings = Parameters<typeof generateText<ToolSet>>[0];
