@@ -1,4 +1,5 @@
 /** `haversack work`: runs headless sessions one after another until the scope is done. */
+
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +7,6 @@ import { readBounded } from "../../base/clean-text.ts";
 import { errorText, HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
-import { OF_A_SESSION } from "../../clients/facts.ts";
 import { STREAMED, type StreamedClient } from "../../clients/streamed.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { roleText } from "../../clients/work-files.ts";
@@ -38,6 +38,7 @@ import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
 import { continueCommand, holdingRuns, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
+import { withoutSession } from "../start-client.ts";
 import { wakeParts } from "../wake.ts";
 import { type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -466,7 +467,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       }
       return { instructions, packets };
     },
-    env: cleanEnv(io.env),
+    env: withoutSession(io.env),
     settings: {
       sessionLimits: {
         windowShare: config["headless.window_percent"] / 100,
@@ -582,13 +583,6 @@ function wait(ms: number, stop: StopSwitch): Promise<void> {
     const forget = stop.onRequest(end);
     if (stop.how !== undefined) end();
   });
-}
-
-function cleanEnv(env: Call["io"]["env"]): Record<string, string> {
-  const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !OF_A_SESSION.includes(entry[0]),
-  );
-  return Object.fromEntries(kept);
 }
 
 function quote(word: string): string {
