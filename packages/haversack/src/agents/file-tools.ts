@@ -94,7 +94,8 @@ export function fileTools(root: string, skills: SkillRegistry): ToolSet {
       execute: async ({ path, content }: { path: string; content: string }) => {
         const full = place(path);
         if (relative(root, full).split(sep).includes(".git")) throw new Error("files of .git are not written");
-        makeFolder(resolve(full, ".."), { within: root });
+        const folder = resolve(full, "..");
+        if (folder !== root) makeFolder(folder, { within: root });
         putFile(full, content, { within: root });
         return `Wrote ${content.length} characters to ${relative(root, full)}.`;
       },

@@ -65,13 +65,13 @@ function oneLine(text: string): string {
 function textOf(event: RunEvent): string | undefined {
   switch (event.kind) {
     case "run":
-      return `Run ${event.id} ${event.isContinued ? "goes on" : "starts"} with ${event.client}: ${event.open} open ${event.open === 1 ? "task" : "tasks"}; tests: ${event.testCommand ?? "none"}.`;
+      return `Run ${event.id} ${event.isContinued ? "continues" : "starts"} with ${event.client}: ${event.open} open ${event.open === 1 ? "task" : "tasks"}; tests: ${event.testCommand ?? "none"}.`;
     case "note":
       return `Note: ${event.text}`;
     case "session":
       return `Session ${event.number} (${purposeOf(event)}): ${event.tasks.map(taskName).join(", ")}`;
     case "batch":
-      return `Session ${event.number} goes on: ${event.tasks.map(taskName).join(", ")}`;
+      return `Session ${event.number} continues: ${event.tasks.map(taskName).join(", ")}`;
     case "asked":
       return `  ${ASKED[event.why]}asked to save and end.${event.why === "stopped" ? " Ctrl-C again, or `haversack runs stop --now`, does not wait." : ""}`;
     case "merged":

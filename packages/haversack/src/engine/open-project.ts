@@ -202,7 +202,7 @@ export class KeptProject {
     const isThere = existsSync(store);
     if (this.#wasThere && !isThere) {
       this.close();
-      const hint = "put it back, or end this program and start it again to begin anew";
+      const hint = "put it back, or restart this program to begin with an empty store";
       throw new HaversackError("store-unreadable", `${store} is gone: it was moved or deleted`, { hint });
     }
     this.#wasThere = isThere;

@@ -294,10 +294,7 @@ export interface LeaveOneOut {
 /** The largest allowed share of cases without an expected skill in which a wrong one is shown. */
 const MOST_WRONG = { card: 0.13, any: 0.35 };
 const CARD_GRID = Array.from({ length: 31 }, (_, step) => (20 + 2 * step) / 100);
-/**
- * Starts at the product's own threshold. Whether a prompt asks for a skill at all is decided by another test, whose threshold is not
- * chosen again.
- */
+/** Starts at the product's own threshold. Whether a prompt asks for a skill at all is a separate test with a fixed threshold. */
 const NAME_GRID = Array.from({ length: 26 }, (_, step) => NAME_CONFIDENCE + step / 100);
 
 /**
@@ -396,7 +393,7 @@ export interface ParsedCases {
 
 export interface CaseOptions {
   file: string;
-  /** Whom a `[{query, should_trigger}]` list speaks of. */
+  /** The skill that a `[{query, should_trigger}]` list is about. */
   skill?: string;
   /** Only the entries whose fields have these values. */
   where?: readonly (readonly [field: string, value: string])[];

@@ -56,7 +56,7 @@ class Collector {
    */
   isFirst(id: string): boolean {
     if (this.#ids.has(id)) {
-      this.problems.push({ where: id, text: "is in the file twice: only the first one was taken" });
+      this.problems.push({ where: id, text: "is in the file twice: only the first one was imported" });
       return false;
     }
     this.#ids.add(id);
@@ -128,7 +128,7 @@ class Collector {
       this.miss(
         `${what} ${JSON.stringify(cleanLine(word, { maxChars: 60 }))}`,
         word,
-        `is unknown here: taken as ${standard}`,
+        `is unknown here: imported as ${standard}`,
       );
     return found ?? standard;
   }
@@ -181,7 +181,7 @@ export function beadsRecords(text: string, context: ForeignContext): ForeignWork
     if (isRecord(value) && typeof value["id"] === "string") {
       if (value["status"] !== "tombstone" && !value["deleted_at"]) issues.push(value as Fields & { id: string });
     } else
-      found.problems.push({ where: `line ${index + 1}`, text: `${problem ?? "is no issue with an id"}: left out` });
+      found.problems.push({ where: `line ${index + 1}`, text: `${problem ?? "is not an issue with an ID"}: left out` });
   }
   const epics = new Set(issues.filter((issue) => issue["issue_type"] === "epic").map(({ id }) => id));
   for (const issue of issues) {
@@ -238,7 +238,7 @@ export function taskMasterRecords(text: string, context: ForeignContext): Foreig
   const found = new Collector("task-master", context);
   const { value, problem } = readJson(text);
   if (!isRecord(value)) {
-    found.problems.push({ where: "file", text: problem ?? "is no object of task-master" });
+    found.problems.push({ where: "file", text: problem ?? "is not a task-master object" });
     return found.done();
   }
   const tags = Array.isArray(value["tasks"]) ? { master: value } : value;
@@ -307,7 +307,7 @@ export function backlogRecords(files: readonly BacklogFile[], context: ForeignCo
     const { data, body } = readFrontmatter(text);
     const id = text_(data["id"]);
     if (id === undefined) {
-      found.problems.push({ where: path, text: "has no id in its head: left out" });
+      found.problems.push({ where: path, text: "has no ID in its frontmatter: left out" });
       continue;
     }
     if (!found.isFirst(id)) continue;
@@ -367,7 +367,7 @@ export function githubRecords(text: string, context: ForeignContext): ForeignWor
   if (!Array.isArray(value)) {
     found.problems.push({
       where: "file",
-      text: problem ?? "is no list of issues, as `gh issue list --json` prints it",
+      text: problem ?? "is not a list of issues as `gh issue list --json` prints it",
     });
     return found.done();
   }

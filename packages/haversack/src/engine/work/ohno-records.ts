@@ -140,7 +140,7 @@ class OhnoReader {
       const times = this.#times(row);
       const given = this.#choice("tasks.status", row["status"], TASK_STATUSES) ?? "todo";
       if (given === "in_progress")
-        this.#miss("tasks.status", "in_progress came as todo with a note: nobody holds it here");
+        this.#miss("tasks.status", "in_progress was imported as todo with a note: nobody holds it here");
       const wip = this.#wip(row);
       const notes = [
         ...(given === "in_progress"

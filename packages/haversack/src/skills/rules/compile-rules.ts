@@ -80,7 +80,7 @@ function addPattern({ patterns, problems }: CompiledRules, kind: PatternKind, pa
   patterns.push({ kind, source, flags, linear });
   if (degree === null) {
     const text =
-      "the pattern may never end on some prompts; it runs under a time limit and is left out once it exceeds it";
+      "the pattern may run forever on some prompts: it runs under a time limit and is disabled once it exceeds it";
     problems.push({ level: "warning", code: "pattern-risky", file, where: pattern.slice(0, 80), text });
   }
 }

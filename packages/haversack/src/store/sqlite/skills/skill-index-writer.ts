@@ -42,7 +42,7 @@ export interface IndexedSkill {
   /** Triggers from its own frontmatter, kept because a change of rules then does not read the file again. */
   triggers?: SkillTriggers;
   terms: readonly SkillTerm[];
-  /** Default: for no one technology. */
+  /** Default: for no technology in particular. */
   tied?: SkillCard["tied"];
   problems: readonly Problem[];
 }
