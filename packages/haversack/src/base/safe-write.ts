@@ -13,6 +13,7 @@
  * The hook bundles this file, so it may import only `fs`.
  */
 import {
+  accessSync,
   closeSync,
   constants,
   copyFileSync,
@@ -426,4 +427,14 @@ function fileInPlace(path: string): HaversackError {
 
 function fault(path: string, why: string, hint = "replace the link"): HaversackError {
   return new HaversackError("file-unwritable", `${path}: nothing was written, because ${why}`, { hint });
+}
+
+/** False also for a missing folder. */
+export function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
