@@ -362,7 +362,7 @@ export function promptTerms(prompt: string): PromptTerms {
     if (nearness.has(term)) continue;
     add({ term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair * (nearness.get(of[0]) ?? 1) });
   }
-  const words = wordsOf(text.toLowerCase());
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   return {
     terms: [...terms.values()],
     isOrder: tokens.length === 1 && isOrder(words, tokens[0]!.at),
@@ -420,10 +420,6 @@ function namesIn(words: readonly string[]): { names: string[]; refused: string[]
     }
   });
   return { names, refused };
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
 }
 
 function withoutQuotes(word: string): string {
