@@ -177,10 +177,7 @@ export class AgentSystemBuilder {
       modelOf: (agent) => modelFor(agent, model),
       toolsOf: (agent) => ({
         tools: toolsFor(agent, tools),
-        canDelegate:
-          agents.length > 1 &&
-          (agent.tools === "*" || agent.tools.some((name) => toolNamed(name, tools) === "delegate")) &&
-          !tools["delegate"],
+        canDelegate: agents.length > 1 && !tools["delegate"] && mayUse(agent, "delegate", tools),
       }),
     });
     return { executor, registry, skills, cache, close: () => executor.close() };
@@ -318,8 +315,11 @@ function modelFor(agent: AgentDefinition, model: ModelChoice): LanguageModel {
   );
 }
 
-function toolsFor({ tools: names }: AgentDefinition, tools: ToolSet): ToolSet {
-  if (names === "*") return tools;
-  const wanted = new Set(names.map((name) => toolNamed(name, tools)));
-  return Object.fromEntries(Object.entries(tools).filter(([name]) => wanted.has(name)));
+function toolsFor(agent: AgentDefinition, tools: ToolSet): ToolSet {
+  return Object.fromEntries(Object.entries(tools).filter(([name]) => mayUse(agent, name, tools)));
+}
+
+function mayUse({ tools: allowed, disallowedTools = [] }: AgentDefinition, tool: string, tools: ToolSet): boolean {
+  const names = (list: readonly string[]) => list.some((name) => toolNamed(name, tools) === tool);
+  return (allowed === "*" || names(allowed)) && !names(disallowedTools);
 }

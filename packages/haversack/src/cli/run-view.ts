@@ -1,5 +1,7 @@
 /** Shows a run: a live view in a terminal, plain lines elsewhere, or one JSON object per line for programs. */
+
 import { stripControl } from "../base/clean-text.ts";
+import { isRecord } from "../base/json.ts";
 import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
 import type { EndWhy, LiveState } from "../runs/client-session.ts";
@@ -36,17 +38,13 @@ function snakeKeys(value: object): object {
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [
       key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      isPlain(one)
+      isRecord(one)
         ? snakeKeys(one)
         : Array.isArray(one)
-          ? one.map((item) => (isPlain(item) ? snakeKeys(item) : item))
+          ? one.map((item) => (isRecord(item) ? snakeKeys(item) : item))
           : one,
     ]),
   );
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function plainLine(io: Io, event: RunEvent): void {

@@ -106,7 +106,7 @@ export async function runSession(
       },
       mark: marked.mark,
       prompt,
-      limits: { ...parts.settings.sessionLimits, ...windowOf(record.sessions) },
+      limits: { ...parts.settings.sessionLimits, windowTokens: record.windowTokens },
       endRequest: (why) => {
         // A person who stops the run is told at once, even while the session waits.
         if (why !== "stopped") on({ kind: "asked", number, why });
@@ -187,9 +187,3 @@ function budgetOf(
 }
 
 const LEAST_USD = 0.01;
-
-/** The size that the last session reported: some clients tell it only at their end. */
-function windowOf(sessions: readonly RunSession[]): { windowTokens?: number } {
-  const windowTokens = sessions.findLast((session) => session.windowTokens !== undefined)?.windowTokens;
-  return windowTokens === undefined ? {} : { windowTokens };
-}

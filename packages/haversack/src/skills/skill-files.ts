@@ -7,6 +7,7 @@ import { basename, join, sep } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
 import { errorText } from "../base/errors.ts";
 import { type FileSystem, type FolderEntry, isMissing } from "../base/file-system.ts";
+import type { SkillPlace } from "./parse-skill.ts";
 import type { Problem, SkillSource } from "./types.ts";
 
 export interface SkillRoot {
@@ -21,16 +22,9 @@ export interface SkillRoot {
   within?: string;
 }
 
-export interface SkillFile {
-  path: string;
-  /** Absent for a single markdown file. */
-  folder?: string;
-  /** The default name of the skill. */
-  folderName: string;
+export interface SkillFile extends SkillPlace {
   size: number;
   mtimeMs: number;
-  source: SkillSource;
-  plugin?: string;
 }
 
 export interface SkillFileOptions {

@@ -6,12 +6,13 @@
  * The later of two changes wins, but some of these files do not say when a thing was changed. Such a thing only comes in as a new one:
  * once it is here it is left alone, since nobody can tell whether the file is newer than what was done here.
  */
+
 import { cleanLine } from "../../base/clean-text.ts";
 import { readFrontmatter } from "../../base/frontmatter.ts";
 import { isRecord, readJson } from "../../base/json.ts";
 import type { WorkRecord } from "../../store/record-fields.ts";
 import { DEFAULT_PRIORITY, type Priority, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
-import { followed, type LeftOver } from "./ohno-records.ts";
+import { followed, type LeftOver, recordOf } from "./ohno-records.ts";
 
 export interface ForeignWork {
   records: WorkRecord[];
@@ -79,7 +80,7 @@ class Collector {
     }
     const task = { kind: "task", id, title, type: "feature", status, priority: DEFAULT_PRIORITY, source: this.#tool };
     const notes = note && { note };
-    this.records.push(strip({ ...task, created_at: createdAt, updated_at: updatedAt, ...notes, ...more }));
+    this.records.push(recordOf({ ...task, created_at: createdAt, updated_at: updatedAt, ...notes, ...more }));
   }
 
   story(id: string, title: string, given: Fields, more: Fields = {}): void {
@@ -89,7 +90,7 @@ class Collector {
       return;
     }
     const story = { kind: "story", id, title: cleanLine(title) || id, status: "todo", source: this.#tool };
-    this.records.push(strip({ ...story, created_at: createdAt, updated_at: updatedAt, ...more }));
+    this.records.push(recordOf({ ...story, created_at: createdAt, updated_at: updatedAt, ...more }));
   }
 
   depends(task_id: string, depends_on_id: string, type: "blocks" | "relates_to", given: Fields): void {
@@ -444,8 +445,4 @@ function timeOf(value: unknown): Date | undefined {
     : value;
   const time = new Date(plain);
   return Number.isNaN(time.getTime()) ? undefined : time;
-}
-
-function strip(fields: Fields): WorkRecord {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as WorkRecord;
 }

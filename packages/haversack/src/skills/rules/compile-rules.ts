@@ -5,7 +5,16 @@
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import { ANY_STEM, compileKeyword } from "../matching/keyword-match.ts";
-import type { CompiledRule, PatternKind, Problem, SkillRule, SkillTriggers, TriggerKind } from "../types.ts";
+import type {
+  CompiledRule,
+  PatternKind,
+  PatternRow,
+  Problem,
+  SkillRule,
+  SkillTriggers,
+  TriggerKind,
+  TriggerRow,
+} from "../types.ts";
 import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
 
@@ -13,8 +22,8 @@ export interface CompiledRules {
   /** Absent if no rules file names the skill. */
   rule?: CompiledRule;
   /** `phrase`: the form that `hasKeyword` takes, a tab, and the author's words, which are shown to people. */
-  triggers: { stem: string; kind: TriggerKind; phrase: string; weight: number }[];
-  patterns: { kind: PatternKind; source: string; flags: string; linear: boolean }[];
+  triggers: (Omit<TriggerRow, "skill"> & { stem: string })[];
+  patterns: Omit<PatternRow, "skill">[];
   problems: Problem[];
 }
 
