@@ -51,6 +51,7 @@ describe("help", () => {
     const { out } = await run(project, []);
     expect(out).toBe((await run(project, ["status"])).out);
     expect(out).toContain("Read the plan");
+    expect((await run(project, ["claim"])).out).toMatch(/^T\d+ is yours for 60 min: Read the plan\n/);
   });
 });
 
