@@ -389,7 +389,7 @@ function withoutCode(prompt: string): string {
 const MOST_READ = 30_000;
 const MOST_TOKENIZED = 4500;
 
-/** A long prompt says what it wants at its start or its end; between them stands what was pasted. */
+/** A long prompt states its wish at its start or end. What was pasted is in between. */
 function excerpt(prompt: string, most: number): string {
   if (prompt.length <= most) return prompt;
   const end = Math.floor(most / 3);

@@ -305,7 +305,7 @@ export class Server {
   async #upgrade(db: Connection, isThere: boolean): Promise<void> {
     const { schema, shown } = this.place;
     const known = this.knownVersion;
-    // What others might lock must be theirs to lock: they may own another project on this server.
+    // A lock on this project's own table or schema: a shared lock could be held by members of other projects on this server.
     const lock = isThere ? "LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE" : `CREATE SCHEMA IF NOT EXISTS ${schema}`;
     await inTransaction(db, `BEGIN; ${lock}; SELECT 0 AS now`, async () => {
       const before = await this.#storedVersion(db);
