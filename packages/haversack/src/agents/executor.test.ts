@@ -302,6 +302,22 @@ describe("skills of a turn", () => {
     expect(model.calls[0]?.prompt.map(({ role }) => role)).toEqual(["system", "user", "user"]);
   });
 
+  it("puts later skills into user messages for providers that refuse later system messages", async () => {
+    for (const [provider, modelId, role] of [
+      ["google.generative-ai", "gemini", "user"],
+      ["amazon-bedrock", "claude", "user"],
+      ["gateway", "google/gemini", "user"],
+      ["mistral.chat", "mistral", "system"],
+    ] as const) {
+      const { executor, model } = await start(["One.", "Two."]);
+      Object.assign(model, { provider, modelId });
+      for (const task of [TASK, "An effort estimate in story points"])
+        await executor.execute("technical-analyst", task, { conversationId: "c" });
+      const roles = ["system", "system", "user", "assistant", "user", role];
+      expect(model.calls[1]?.prompt.map((message) => message.role)).toEqual(roles);
+    }
+  });
+
   it("matches the text of a task with other parts", async () => {
     const { executor } = await start(["x"]);
     const file = { type: "file" as const, data: new Uint8Array([1]), mediaType: "application/pdf" };

@@ -20,6 +20,7 @@ import {
   contextSetupMiddleware,
   createSkillAutoTriggerMiddleware,
   type Delegation,
+  injectedRole,
   loggingMiddleware,
   type ToolWrapper,
   toolExecutionMiddleware,
@@ -230,7 +231,10 @@ export class AgentExecutor {
         }
       },
       inject: (text) => {
-        const message: ModelMessage = { role: config.skills.autoTrigger.injectAs, content: text };
+        const { messages, model, instructions } = context;
+        const hasSystem = instructions !== "" || messages.some(({ role }) => role === "system");
+        const role = injectedRole(config.skills.autoTrigger.injectAs, { model, isFirst: turn === 1, hasSystem });
+        const message: ModelMessage = { role, content: text };
         // The first turn has no earlier bytes. In later ones everything up to the newest message is in the provider's cache.
         if (turn === 1) context.messages.splice(head++, 0, message);
         else context.messages.push(message);

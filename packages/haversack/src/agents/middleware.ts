@@ -14,7 +14,7 @@ import type {
 import { errorText } from "../base/errors.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import type { AgentDefinition } from "./agent-file.ts";
-import type { AgentSystemConfig } from "./config.ts";
+import type { AgentSystemConfig, InjectAs } from "./config.ts";
 import type { ConversationLedger } from "./conversations.ts";
 import { turnError } from "./errors.ts";
 import type { AgentEventDetails, LoadedBy } from "./events.ts";
@@ -395,6 +395,20 @@ export function skillMessage(name: string, text: string, { by, reason }: { by: L
   const body = text.startsWith(own) ? text.slice(own.length) : text;
   if (by === "preload") return `## SKILL: ${name}\n\n${body}\n\nThis skill was loaded because it is ${reason}.`;
   return `## AUTO-LOADED SKILL: ${name}\n\n${body}\n\nThis skill was automatically loaded based on your task (${reason}).`;
+}
+
+/** The packages of these providers throw at a system message after the first message of the user. */
+const SYSTEM_FIRST = /^(google|amazon|bedrock)\b/;
+
+/** The role of a message that holds a skill. `isFirst`: only system messages are before it. `hasSystem`: there is one before it. */
+export function injectedRole(
+  injectAs: InjectAs,
+  { model, isFirst, hasSystem }: { model: LanguageModel; isFirst: boolean; hasSystem: boolean },
+): "system" | "user" {
+  if (injectAs !== "auto") return injectAs;
+  const names = typeof model === "string" ? [model] : [model.provider, model.modelId];
+  // Without one before it, some providers make it the system prompt, which changes earlier bytes.
+  return isFirst || (hasSystem && !names.some((name) => SYSTEM_FIRST.test(name))) ? "system" : "user";
 }
 
 /** Ends the turn when it has used its tokens. */

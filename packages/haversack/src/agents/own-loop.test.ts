@@ -357,6 +357,18 @@ describe("skillMiddleware", () => {
     ]);
   });
 
+  it("does so by itself for later skills if the provider refuses later system messages", async () => {
+    const { inner, model } = wrapped(["One.", "Two."]);
+    Object.assign(inner, { provider: "google.generative-ai" });
+    const messages: ModelMessage[] = [];
+    for (const content of [TASK, "An architecture review, please"]) {
+      messages.push({ role: "user", content });
+      messages.push(...(await generateText({ model, instructions: "You analyze.", messages })).responseMessages);
+    }
+    const roles = ["system", "system", "user", "assistant", "user", "user"];
+    expect(inner.calls[1]?.prompt.map(({ role }) => role)).toEqual(roles);
+  });
+
   it("checks its options", () => {
     for (const options of [{ maxRounds: Number.NaN }, { maxSkill: 3 }, { injectAs: "assistant" }])
       expect(() => skillMiddleware(skillsOf(), options as never)).toThrow(

@@ -3,10 +3,11 @@
  * needs only the middleware: it loads the skills that a message needs, and answers the model's calls of `skill` itself.
  */
 import { createHash } from "node:crypto";
-import type { LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
+import type { LanguageModel, LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
 import { BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
+import type { InjectAs } from "./config.ts";
 import { ConversationLedger } from "./conversations.ts";
-import { skillMessage } from "./middleware.ts";
+import { injectedRole, skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
 import type { SkillCache } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
@@ -81,11 +82,8 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
   catalogueTokens?: number;
   /** How many times in a row the model may call `skill` before its answer is passed on. Default: 5. */
   maxRounds?: number;
-  /**
-   * The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system; a
-   * conversation that began without a system message still gets later skills as `user`.
-   */
-  injectAs?: "system" | "user";
+  /** The role of the messages that hold skills. Default: auto. */
+  injectAs?: InjectAs;
 }
 
 const OPTION_KINDS: Kinds = {
@@ -94,7 +92,7 @@ const OPTION_KINDS: Kinds = {
   autoTrigger: BOOLEAN,
   catalogueTokens: numberFrom(0),
   maxRounds: countFrom(0),
-  injectAs: oneOf("system", "user"),
+  injectAs: oneOf("auto", "system", "user"),
 };
 
 /**
@@ -115,11 +113,14 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
 
   return {
     specificationVersion: "v4",
-    transformParams: async ({ params }) => {
+    transformParams: async ({ params, model }) => {
       skills.keepFresh();
       const hasOwn = params.tools?.some(({ name }) => name === tool.name) ?? false;
       const prompt = hasOwn ? params.prompt : withPlainCalls(params.prompt);
-      const next: CallOptions = { ...params, prompt: autoTrigger ? injector.inject(prompt, { hasOwn }) : prompt };
+      const next: CallOptions = {
+        ...params,
+        prompt: autoTrigger ? injector.inject(prompt, { hasOwn, model }) : prompt,
+      };
       // Without skills there is nothing to offer. A prompt that has calls of the tool keeps it: some providers refuse calls of unknown tools.
       const isOffered = skills.listSkills().length > 0 || new SkillWindow(prompt).hasCalls;
       if (!hasOwn && isOffered && params.toolChoice?.type !== "none") {
@@ -417,7 +418,7 @@ class Injector {
   }
 
   /** `hasOwn`: the caller has a tool called `skill`, so the model cannot load anything with ours. */
-  inject(prompt: Prompt, { hasOwn }: { hasOwn: boolean }): Prompt {
+  inject(prompt: Prompt, { hasOwn, model }: { hasOwn: boolean; model: LanguageModel }): Prompt {
     const next: Message[] = [];
     const known = new SkillWindow([], { hasOwn });
     let isFirst = true;
@@ -428,9 +429,10 @@ class Injector {
         continue;
       }
       const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      // Without a system message before it, a later one would become the system prompt of some providers, and change earlier bytes.
-      const isSystem = this.#options.injectAs !== "user" && (isFirst || next.some(({ role }) => role === "system"));
-      const added = this.#messagesFor(text, { known: known.names, hasOwn, isSystem });
+      const isSystem = ({ role }: Message) => role === "system";
+      const place = { model, isFirst: next.every(isSystem), hasSystem: next.some(isSystem) };
+      const role = injectedRole(this.#options.injectAs ?? "auto", place);
+      const added = this.#messagesFor(text, { known: known.names, hasOwn, role });
       if (isFirst) next.push(...added, message);
       else next.push(message, ...added);
       isFirst = false;
@@ -440,7 +442,7 @@ class Injector {
 
   #messagesFor(
     task: string,
-    { known, hasOwn, isSystem }: { known: Set<string>; hasOwn: boolean; isSystem: boolean },
+    { known, hasOwn, role }: { known: Set<string>; hasOwn: boolean; role: "system" | "user" },
   ): Message[] {
     const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
     let entries = this.#texts.get(key);
@@ -455,8 +457,8 @@ class Injector {
     const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
     return fresh.map(({ name, text }) => {
       known.add(name);
-      if (isSystem) return { role: "system", content: text };
-      const message: Message = { role: "user", content: [{ type: "text", text }] };
+      if (role === "system") return { role, content: text };
+      const message: Message = { role, content: [{ type: "text", text }] };
       INJECTED.set(message, name);
       return message;
     });
