@@ -104,7 +104,7 @@ export function parseAgent(
       file,
       ...(where && { field: where }),
       text: what,
-      hint: "Mend the frontmatter between the two --- lines.",
+      hint: "Fix the frontmatter between the two --- lines.",
     }));
   const report = (field: string, what: string, hint: string) =>
     void problems.push({ code: "agent-invalid", file, field, text: what, hint });
@@ -114,7 +114,7 @@ export function parseAgent(
   const name = read.line("name");
   if (name === undefined) report("name", "an agent needs a name", "Add `name: my-agent` to its frontmatter.");
   else if (!/^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,63}$/u.test(name))
-    report("name", `“${name}” is no name`, "Use letters, digits and dashes, at most 64.");
+    report("name", `“${name}” is not a valid name`, "Use letters, digits and dashes, at most 64.");
   const instructions = body.trim();
   if (instructions === "")
     report("body", "the file has no text below its frontmatter", "Write the agent's instructions there.");

@@ -201,7 +201,9 @@ describe("AgentSystemBuilder", () => {
       return errorOf(builder.build());
     };
     expect((await build((builder) => builder.withModel(null as never))).message).toBe("The system has no model.");
-    expect((await build((builder) => builder.withModel({} as never))).message).toBe("What withModel got is no model.");
+    expect((await build((builder) => builder.withModel({} as never))).message).toBe(
+      "The value given to withModel is not a model.",
+    );
     expect(await build((builder) => builder.withTools({ lost: undefined as never }))).toMatchObject({
       code: "tool-unsupported",
       message: "The tool 'lost' is missing.",

@@ -124,15 +124,19 @@ export class AgentSystemBuilder {
   async build(): Promise<AgentSystem> {
     const model = this.#model;
     if (!model || !isModelChoice(model))
-      throw new AgentError("model-unknown", model ? "What withModel got is no model." : "The system has no model.", {
-        hint: 'Call withModel with a model of the AI SDK, such as openai("gpt-5").',
-      });
+      throw new AgentError(
+        "model-unknown",
+        model ? "The value given to withModel is not a model." : "The system has no model.",
+        {
+          hint: 'Call withModel with a model of the AI SDK, such as openai("gpt-5").',
+        },
+      );
     for (const options of this.#options) checkConfig(options);
     const config = this.#options.reduce(mergeConfig, DEFAULT_CONFIG);
     const skills = new SkillRegistry(this.#skillFolders, { refreshMs: config.skills.refreshMs });
     const missing = skills.problems.find(({ code }) => code === "source-missing" || code === "source-not-a-folder");
     if (missing)
-      throw new AgentError("skills-missing", `${missing.file} is no folder of skills.`, {
+      throw new AgentError("skills-missing", `${missing.file} is not a folder of skills.`, {
         hint: "Give withSkillsFrom a folder that exists; a relative path is resolved against the working directory.",
         file: missing.file,
       });
