@@ -9,6 +9,7 @@ import { ConversationLedger } from "./conversations.ts";
 import type { AgentEventDetails } from "./events.ts";
 import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
+import { renew, trim } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
 import { SKILL_INPUT_SCHEMA, SkillTool, type SkillToolInput } from "./skill-tool.ts";
 
@@ -185,12 +186,8 @@ function windowOf(input: unknown): string {
 }
 
 function keepLatest<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= MOST_WINDOWS) return;
-    map.delete(oldest);
-  }
+  renew(map, key, value);
+  trim(map, MOST_WINDOWS);
 }
 
 /** The heading, the reason and the names of resources of a skill. */

@@ -95,24 +95,20 @@ export function turnError(
   { agent, conversationId, signal }: { agent: string; conversationId: string; signal?: AbortSignal | undefined },
 ): AgentError {
   if (error instanceof AgentError) return error;
+  const details = { cause: error, agent, conversationId };
+  const same = "The conversation is as it was before this turn";
   if (signal?.aborted)
     return new AgentError("aborted", `${agent} was aborted.`, {
-      hint: "The conversation is as it was before this turn: call execute again to repeat it.",
-      cause: error,
-      agent,
-      conversationId,
+      hint: `${same}: call execute again to repeat it.`,
+      ...details,
     });
   if (!MODEL_ERRORS.has(error as object))
     return new AgentError("middleware-failed", `A middleware of ${agent} failed: ${wholeText(error)}`, {
-      hint: "Fix the middleware that you gave to use(); `cause` is its error. The conversation is as it was before this turn.",
-      cause: error,
-      agent,
-      conversationId,
+      hint: `Fix the middleware that you gave to use(); \`cause\` is its error. ${same}.`,
+      ...details,
     });
   return new AgentError("model-failed", `The model of ${agent} failed: ${wholeText(error)}`, {
-    hint: "The conversation is as it was before this turn: call execute again to repeat it. `cause` is the provider's own error.",
-    cause: error,
-    agent,
-    conversationId,
+    hint: `${same}: call execute again to repeat it. \`cause\` is the provider's own error.`,
+    ...details,
   });
 }

@@ -90,21 +90,23 @@ function describe(event: AgentEvent): string {
 }
 
 /** Lines for people on stderr. Pieces of the answer are left out. */
-export function consoleLogger({ write }: { write?: (line: string) => void } = {}): AgentLogger {
-  const print = write ?? ((line: string) => void process.stderr.write(line));
-  return {
-    log: (event) => {
-      if (event.type !== "text") print(`[haversack] ${formatEvent(event)}\n`);
-    },
-  };
+export function consoleLogger(options: { write?: (line: string) => void } = {}): AgentLogger {
+  return linesLogger((event) => `[haversack] ${formatEvent(event)}`, options);
 }
 
 /** One JSON object per line, with the time, on stderr or where `write` puts it. Pieces of the answer are left out. */
-export function jsonLinesLogger({ write }: { write?: (line: string) => void } = {}): AgentLogger {
+export function jsonLinesLogger(options: { write?: (line: string) => void } = {}): AgentLogger {
+  return linesLogger((event) => JSON.stringify({ at: new Date().toISOString(), ...event }), options);
+}
+
+function linesLogger(
+  lineOf: (event: AgentEvent) => string,
+  { write }: { write?: (line: string) => void },
+): AgentLogger {
   const print = write ?? ((line: string) => void process.stderr.write(line));
   return {
     log: (event) => {
-      if (event.type !== "text") print(`${JSON.stringify({ at: new Date().toISOString(), ...event })}\n`);
+      if (event.type !== "text") print(`${lineOf(event)}\n`);
     },
   };
 }

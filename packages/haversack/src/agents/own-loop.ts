@@ -9,7 +9,7 @@ import type { InjectAs } from "./config.ts";
 import { ConversationLedger } from "./conversations.ts";
 import { injectedRole, skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
-import type { SkillCache } from "./skill-cache.ts";
+import { type SkillCache, trim } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
 import {
   SKILL_INPUT_SCHEMA,
@@ -449,10 +449,7 @@ class Injector {
     if (!entries) {
       entries = this.#load(task, { hasOwn });
       this.#texts.set(key, entries);
-      for (const oldest of this.#texts.keys()) {
-        if (this.#texts.size <= MAX_TEXTS) break;
-        this.#texts.delete(oldest);
-      }
+      trim(this.#texts, MAX_TEXTS);
     }
     const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
     return fresh.map(({ name, text }) => {
