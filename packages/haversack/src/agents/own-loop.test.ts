@@ -174,8 +174,16 @@ describe("skillMiddleware", () => {
     writeFileSync(file, readFileSync(file, "utf8").replace("Mark every statement", "Mark each statement"));
     skills.refresh();
     await ask();
-    expect(inner.calls[1]?.prompt).toEqual(inner.calls[0]?.prompt);
-    for (let at = 0; at < 600; at++) await generateText({ model, prompt: `Hello ${at}` });
+    const others = async (from: number, to: number) => {
+      for (let at = from; at < to; at++) await generateText({ model, prompt: `Hello ${at}` });
+    };
+    // Each request of a conversation uses all its messages again.
+    await others(0, 300);
+    await ask();
+    await others(300, 600);
+    await ask();
+    for (const at of [1, 302, -1]) expect(inner.calls.at(at)?.prompt).toEqual(inner.calls[0]?.prompt);
+    await others(600, 1_200);
     await ask();
     expect(textsOf(inner.calls.at(-1), "system")[0]).toContain("Mark each statement");
   });

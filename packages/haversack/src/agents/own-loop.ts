@@ -6,11 +6,10 @@ import { createHash } from "node:crypto";
 import type { LanguageModel, LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
 import { BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
 import type { InjectAs } from "./config.ts";
-import { ConversationLedger } from "./conversations.ts";
 import { injectedRole, skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
-import { type SkillCache, trim } from "./skill-cache.ts";
-import type { SkillRegistry } from "./skill-registry.ts";
+import { renew, type SkillCache, trim } from "./skill-cache.ts";
+import type { Skill, SkillRegistry } from "./skill-registry.ts";
 import {
   SKILL_INPUT_SCHEMA,
   SkillTool,
@@ -49,17 +48,40 @@ export function skillMessages(
   }: AutoTriggerOptions & { cache?: SkillCache; conversationId?: string } = {},
 ): SystemModelMessage[] {
   skills.keepFresh();
+  const isNew = ({ name, hash }: Skill) =>
+    conversationId === undefined || cache?.get(conversationId, name)?.skill.hash !== hash;
+  return skillTexts(task, { skills, confidenceThreshold, most: maxSkills, isNew }).map(({ skill, text }) => {
+    if (conversationId !== undefined) cache?.set(conversationId, skill.name, skill);
+    return { role: "system", content: text };
+  });
+}
+
+/** The texts of the skills that a task needs, the most probable first. */
+function skillTexts(
+  task: string,
+  {
+    skills,
+    confidenceThreshold,
+    most,
+    isNew = () => true,
+    includeResources = true,
+  }: {
+    skills: SkillRegistry;
+    confidenceThreshold: number | undefined;
+    most: number;
+    isNew?: (skill: Skill) => boolean;
+    includeResources?: boolean;
+  },
+): { skill: Skill; text: string }[] {
   const triggers = new SkillAutoTrigger(skills).analyzeTask(task, {
     ...(confidenceThreshold !== undefined && { confidenceThreshold }),
   });
-  const isNew = triggers.filter(
-    ({ skill }) => conversationId === undefined || cache?.get(conversationId, skill.name)?.skill.hash !== skill.hash,
-  );
-  return isNew.slice(0, maxSkills).flatMap(({ skill, reason }) => {
-    const loaded = skills.load(skill.name, { readHint: readHint(skill.name) });
+  const wanted = triggers.filter(({ skill }) => isNew(skill)).slice(0, most);
+  return wanted.flatMap(({ skill, reason }) => {
+    const readHint = `To read one: skill({ name: "${skill.name}", resource: "…" }).`;
+    const loaded = skills.load(skill.name, { readHint, includeResources });
     if (loaded.kind !== "loaded") return [];
-    if (conversationId !== undefined) cache?.set(conversationId, skill.name, skill);
-    return [{ role: "system" as const, content: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
+    return [{ skill, text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
   });
 }
 
@@ -406,14 +428,12 @@ const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
 /** Adds the skills that each message of the user needs: before the first message, and after each later one. */
 class Injector {
   readonly #skills: SkillRegistry;
-  readonly #trigger: SkillAutoTrigger;
   readonly #options: SkillMiddlewareOptions;
   /** What was added for a message, by the hash of its text. Kept, so that a changed file does not change earlier bytes. */
-  readonly #texts = new Map<string, { name: string; text: string }[]>();
+  readonly #texts = new Map<string, { skill: Skill; text: string }[]>();
 
   constructor(skills: SkillRegistry, options: SkillMiddlewareOptions) {
     this.#skills = skills;
-    this.#trigger = new SkillAutoTrigger(skills);
     this.#options = options;
   }
 
@@ -445,14 +465,11 @@ class Injector {
     { known, hasOwn, role }: { known: Set<string>; hasOwn: boolean; role: "system" | "user" },
   ): Message[] {
     const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
-    let entries = this.#texts.get(key);
-    if (!entries) {
-      entries = this.#load(task, { hasOwn });
-      this.#texts.set(key, entries);
-      trim(this.#texts, MAX_TEXTS);
-    }
-    const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
-    return fresh.map(({ name, text }) => {
+    const texts = this.#texts.get(key) ?? this.#load(task, { hasOwn });
+    renew(this.#texts, key, texts);
+    trim(this.#texts, MAX_TEXTS);
+    const fresh = texts.filter(({ skill }) => !known.has(skill.name)).slice(0, this.#options.maxSkills ?? 3);
+    return fresh.map(({ skill: { name }, text }) => {
       known.add(name);
       if (role === "system") return { role, content: text };
       const message: Message = { role, content: [{ type: "text", text }] };
@@ -461,24 +478,17 @@ class Injector {
     });
   }
 
-  /** A skill that cannot be loaded is left out: the call goes on without it. */
-  #load(task: string, { hasOwn }: { hasOwn: boolean }): { name: string; text: string }[] {
-    const { confidenceThreshold } = this.#options;
+  /** If the matching or a skill's text fails, the call goes on without skills. */
+  #load(task: string, { hasOwn }: { hasOwn: boolean }): { skill: Skill; text: string }[] {
+    const { confidenceThreshold, maxSkills = 3 } = this.#options;
     try {
-      return (
-        this.#trigger
-          .analyzeTask(task, { ...(confidenceThreshold !== undefined && { confidenceThreshold }) })
-          // A few more than are added, because earlier messages may already have some of them.
-          .slice(0, (this.#options.maxSkills ?? 3) + 3)
-          .flatMap(({ skill, reason }) => {
-            const ledger = new ConversationLedger();
-            // Names of files are useless if no tool can read them.
-            const way = { includeResources: !hasOwn, readHint: readHint(skill.name) };
-            const loaded = this.#skills.load(skill.name, { ledger, ...way });
-            if (loaded.kind !== "loaded") return [];
-            return [{ name: skill.name, text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
-          })
-      );
+      return skillTexts(task, {
+        ...{ skills: this.#skills, confidenceThreshold },
+        // A few more than are added, because earlier messages may already have some of them.
+        most: maxSkills + 3,
+        // Names of files are useless if no tool can read them.
+        includeResources: !hasOwn,
+      });
     } catch {
       return [];
     }
@@ -487,10 +497,6 @@ class Injector {
 
 /** Messages whose skills are remembered, over all conversations. */
 const MAX_TEXTS = 500;
-
-function readHint(name: string): string {
-  return `To read one: skill({ name: "${name}", resource: "…" }).`;
-}
 
 function addUsage(a: Generated["usage"], b: Generated["usage"]): Generated["usage"] {
   const sum = (x: number | undefined, y: number | undefined) =>
