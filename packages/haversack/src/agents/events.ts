@@ -40,6 +40,19 @@ type Distribute<T> = T extends unknown ? Omit<T, "agent" | "conversationId"> : n
 /** An event without the agent and the conversation, which the executor adds. */
 export type AgentEventDetails = Distribute<AgentEvent>;
 
+type Listener = (event: AgentEventDetails) => void;
+
+/** A listener that fails must not cost the model its skill. */
+export function quietly(listener: Listener | undefined): Listener {
+  return (event) => {
+    try {
+      listener?.(event);
+    } catch {
+      // Nobody else can be told.
+    }
+  };
+}
+
 export interface AgentLogger {
   log(event: AgentEvent): void;
 }

@@ -9,6 +9,7 @@ import {
   wrapLanguageModel,
 } from "ai";
 import { describe, expect, it } from "vitest";
+import type { AgentEventDetails } from "./events.ts";
 import { type Script, scriptedModel, tenderFolder, textsOf } from "./fixtures.suite.ts";
 import { startModelServer } from "./model-server.suite.ts";
 import { skillMessages, skillMiddleware, skillTools } from "./own-loop.ts";
@@ -186,6 +187,35 @@ describe("skillMiddleware", () => {
     await others(600, 1_200);
     await ask();
     expect(textsOf(inner.calls.at(-1), "system")[0]).toContain("Mark each statement");
+  });
+
+  it("says what is loaded and why, once for each message, and that it failed; a listener that throws does no harm", async () => {
+    const events: AgentEventDetails[] = [];
+    const onEvent = (event: AgentEventDetails) => {
+      events.push(event);
+      throw new Error("no disk");
+    };
+    const skills = skillsOf();
+    const inner = scriptedModel(SKILL_CALL, [{ tool: "skill", input: { name: "danish-tender-guidelines" } }], "Done.");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills, { onEvent }) });
+    const messages: ModelMessage[] = [{ role: "user", content: TASK }];
+    messages.push(...(await generateText({ model, messages })).responseMessages, { role: "user", content: "Thanks" });
+    await generateText({ model, messages });
+    expect(events).toMatchObject([
+      {
+        type: "skill-loaded",
+        skill: "danish-tender-guidelines",
+        by: "auto",
+        reason: expect.stringContaining("danish tender"),
+      },
+      { type: "skill-loaded", skill: "complexity-calculator", by: "tool", reason: "the model asked for it" },
+      { type: "skill-cached", skill: "danish-tender-guidelines", by: "tool", sent: false },
+    ]);
+    skills.match = () => {
+      throw new Error("no index");
+    };
+    expect((await generateText({ model, prompt: `${TASK} now` })).text).toBe("Done.");
+    expect(events.at(-1)).toMatchObject({ type: "warning", text: expect.stringContaining("no index") });
   });
 
   it("does not send a text twice", async () => {

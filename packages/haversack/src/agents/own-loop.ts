@@ -4,13 +4,16 @@
  */
 import { createHash } from "node:crypto";
 import type { LanguageModel, LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
-import { BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
+import { errorText } from "../base/errors.ts";
+import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
 import type { InjectAs } from "./config.ts";
+import { type AgentEventDetails, quietly } from "./events.ts";
 import { injectedRole, skillMessage } from "./middleware.ts";
-import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
+import { SkillAutoTrigger, type SkillTrigger } from "./skill-auto-trigger.ts";
 import { renew, type SkillCache, trim } from "./skill-cache.ts";
 import type { Skill, SkillRegistry } from "./skill-registry.ts";
 import {
+  ASKED,
   SKILL_INPUT_SCHEMA,
   SkillTool,
   type SkillToolInput,
@@ -56,6 +59,8 @@ export function skillMessages(
   });
 }
 
+type SkillText = Pick<SkillTrigger, "skill" | "reason" | "confidence"> & { text: string; tokens: number };
+
 /** The texts of the skills that a task needs, the most probable first. */
 function skillTexts(
   task: string,
@@ -72,16 +77,17 @@ function skillTexts(
     isNew?: (skill: Skill) => boolean;
     includeResources?: boolean;
   },
-): { skill: Skill; text: string }[] {
+): SkillText[] {
   const triggers = new SkillAutoTrigger(skills).analyzeTask(task, {
     ...(confidenceThreshold !== undefined && { confidenceThreshold }),
   });
   const wanted = triggers.filter(({ skill }) => isNew(skill)).slice(0, most);
-  return wanted.flatMap(({ skill, reason }) => {
+  return wanted.flatMap(({ skill, reason, confidence }) => {
     const readHint = `To read one: skill({ name: "${skill.name}", resource: "…" }).`;
     const loaded = skills.load(skill.name, { readHint, includeResources });
     if (loaded.kind !== "loaded") return [];
-    return [{ skill, text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
+    const { tokens } = loaded;
+    return [{ skill, reason, confidence, tokens, text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
   });
 }
 
@@ -106,6 +112,8 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
   maxRounds?: number;
   /** The role of the messages that hold skills. Default: auto. */
   injectAs?: InjectAs;
+  /** Called when a skill is added for a new message, when the model asks for one, and when either fails. */
+  onEvent?: (event: AgentEventDetails) => void;
 }
 
 const OPTION_KINDS: Kinds = {
@@ -115,6 +123,7 @@ const OPTION_KINDS: Kinds = {
   catalogueTokens: numberFrom(0),
   maxRounds: countFrom(0),
   injectAs: oneOf("auto", "system", "user"),
+  onEvent: ANY,
 };
 
 /**
@@ -125,10 +134,12 @@ const OPTION_KINDS: Kinds = {
 export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareOptions = {}): LanguageModelMiddleware {
   checkSettings(options, OPTION_KINDS, { of: "skillMiddleware" });
   const { autoTrigger = true, maxRounds = 5 } = options;
+  const tell = quietly(options.onEvent);
   const tool = new SkillTool(skills, {
     ...(options.catalogueTokens !== undefined && { catalogueTokens: options.catalogueTokens }),
+    onEvent: tell,
   });
-  const injector = new Injector(skills, options);
+  const injector = new Injector(skills, { ...options, onEvent: tell });
   /** Calls that carry our tool: if the caller has a tool of that name, it stays the caller's. */
   const isOurs = (params: CallOptions) => OURS.has(params);
   const OURS = new WeakSet<CallOptions>();
@@ -160,7 +171,10 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       for (let round = 0; ; round++) {
         const result = round === 0 ? await doGenerate() : await model.doGenerate(continued(params, content));
         usage = usage ? addUsage(usage, result.usage) : result.usage;
-        const { results, isOver } = await answerCalls(result.content, tool, continued(params, content).prompt);
+        const { results, isOver } = await answerCalls(result.content, tool, {
+          prompt: continued(params, content).prompt,
+          tell,
+        });
         // Results after all calls, as in a stream: a call after a result is then one of the model's next answer.
         content.push(...result.content.map((part) => asExecuted(part, tool.name)), ...results);
         if (isOver || round >= maxRounds) return { ...result, content, usage };
@@ -187,7 +201,10 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 else if (part.type !== "stream-start" || round === 0) controller.enqueue(asExecuted(part, tool.name));
               }
               if (isCancelled) return;
-              const { results, isOver } = await answerCalls(said.content, tool, continued(params, content).prompt);
+              const { results, isOver } = await answerCalls(said.content, tool, {
+                prompt: continued(params, content).prompt,
+                tell,
+              });
               for (const result of results) controller.enqueue(result);
               content.push(...said.content.map((part) => asExecuted(part, tool.name)), ...results);
               if (finish) usage = usage ? addUsage(usage, finish.usage) : finish.usage;
@@ -300,13 +317,18 @@ function promptPart(part: Content): AssistantMessage["content"][number] | undefi
 }
 
 /** Runs the calls of our tool. `isOver`: there were none, or the AI SDK must run others before the model goes on. */
-async function answerCalls(content: readonly Content[], tool: SkillTool, prompt: Prompt) {
+async function answerCalls(
+  content: readonly Content[],
+  tool: SkillTool,
+  { prompt, tell }: { prompt: Prompt; tell: (event: AgentEventDetails) => void },
+) {
   const calls = content.filter((part): part is ToolCall => part.type === "tool-call");
   const window = new SkillWindow(prompt).names;
   const results: ToolResult[] = [];
   for (const { toolCallId, toolName, input: text } of calls.filter(({ toolName }) => toolName === tool.name)) {
     const input = parseInput(text);
     const already = input?.name && !input.reload && !input.resource && window.has(input.name);
+    if (already) tell({ type: "skill-cached", skill: input.name!, by: "tool", reason: ASKED, sent: false });
     const { success, output } = already
       ? {
           success: true,
@@ -430,7 +452,7 @@ class Injector {
   readonly #skills: SkillRegistry;
   readonly #options: SkillMiddlewareOptions;
   /** What was added for a message, by the hash of its text. Kept, so that a changed file does not change earlier bytes. */
-  readonly #texts = new Map<string, { skill: Skill; text: string }[]>();
+  readonly #texts = new Map<string, SkillText[]>();
 
   constructor(skills: SkillRegistry, options: SkillMiddlewareOptions) {
     this.#skills = skills;
@@ -452,7 +474,7 @@ class Injector {
       const isSystem = ({ role }: Message) => role === "system";
       const place = { model, isFirst: next.every(isSystem), hasSystem: next.some(isSystem) };
       const role = injectedRole(this.#options.injectAs ?? "auto", place);
-      const added = this.#messagesFor(text, { known: known.names, hasOwn, role });
+      const added = this.#messagesFor(text, { known: known.names, hasOwn, role, isNew: message === prompt.at(-1) });
       if (isFirst) next.push(...added, message);
       else next.push(message, ...added);
       isFirst = false;
@@ -462,15 +484,16 @@ class Injector {
 
   #messagesFor(
     task: string,
-    { known, hasOwn, role }: { known: Set<string>; hasOwn: boolean; role: "system" | "user" },
+    { known, hasOwn, role, isNew }: { known: Set<string>; hasOwn: boolean; role: "system" | "user"; isNew: boolean },
   ): Message[] {
     const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
     const texts = this.#texts.get(key) ?? this.#load(task, { hasOwn });
     renew(this.#texts, key, texts);
     trim(this.#texts, MAX_TEXTS);
     const fresh = texts.filter(({ skill }) => !known.has(skill.name)).slice(0, this.#options.maxSkills ?? 3);
-    return fresh.map(({ skill: { name }, text }) => {
+    return fresh.map(({ skill: { name }, text, ...why }) => {
       known.add(name);
+      if (isNew) this.#options.onEvent?.({ type: "skill-loaded", skill: name, by: "auto", ...why });
       if (role === "system") return { role, content: text };
       const message: Message = { role, content: [{ type: "text", text }] };
       INJECTED.set(message, name);
@@ -479,7 +502,7 @@ class Injector {
   }
 
   /** If the matching or a skill's text fails, the call goes on without skills. */
-  #load(task: string, { hasOwn }: { hasOwn: boolean }): { skill: Skill; text: string }[] {
+  #load(task: string, { hasOwn }: { hasOwn: boolean }): SkillText[] {
     const { confidenceThreshold, maxSkills = 3 } = this.#options;
     try {
       return skillTexts(task, {
@@ -489,7 +512,8 @@ class Injector {
         // Names of files are useless if no tool can read them.
         includeResources: !hasOwn,
       });
-    } catch {
+    } catch (error) {
+      this.#options.onEvent?.({ type: "warning", text: `skills were not loaded: ${errorText(error)}` });
       return [];
     }
   }
