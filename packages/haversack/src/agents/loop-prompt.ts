@@ -123,7 +123,8 @@ export class Injector {
     { known, hasOwn, role, isNew }: { known: Set<string>; hasOwn: boolean; role: "system" | "user"; isNew: boolean },
   ): Message[] {
     const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
-    const texts = this.#texts.get(key) ?? this.#load(task, { hasOwn });
+    // A new message has no earlier bytes, and another conversation may have begun with the same one long ago.
+    const texts = (isNew ? undefined : this.#texts.get(key)) ?? this.#load(task, { hasOwn });
     renew(this.#texts, key, texts);
     trim(this.#texts, MAX_TEXTS);
     const fresh = texts.filter(({ skill }) => !known.has(skill.name)).slice(0, this.#options.maxSkills ?? 3);

@@ -10,7 +10,7 @@ import {
 } from "ai";
 import { describe, expect, it } from "vitest";
 import type { AgentEventDetails } from "./events.ts";
-import { type Script, scriptedModel, tenderFolder, textsOf } from "./fixtures.suite.ts";
+import { type ModelCall, type Script, scriptedModel, tenderFolder, textsOf } from "./fixtures.suite.ts";
 import { startModelServer } from "./model-server.suite.ts";
 import { skillMessages, skillMiddleware, skillTools } from "./own-loop.ts";
 import { SkillCache } from "./skill-cache.ts";
@@ -169,24 +169,39 @@ describe("skillMiddleware", () => {
     const skills = new SkillRegistry(`${folder}/skills`);
     const inner = scriptedModel("x");
     const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
-    const ask = () => generateText({ model, prompt: TASK });
-    await ask();
+    const messages: ModelMessage[] = [{ role: "user", content: TASK }];
+    const ask = async () => {
+      messages.push(...(await generateText({ model, messages })).responseMessages, { role: "user", content: "Thanks" });
+      return inner.calls.at(-1)?.prompt ?? [];
+    };
+    const first = await ask();
     const file = `${folder}/skills/danish-tender-guidelines/SKILL.md`;
     writeFileSync(file, readFileSync(file, "utf8").replace("Mark every statement", "Mark each statement"));
     skills.refresh();
-    await ask();
     const others = async (from: number, to: number) => {
       for (let at = from; at < to; at++) await generateText({ model, prompt: `Hello ${at}` });
     };
     // Each request of a conversation uses all its messages again.
-    await others(0, 300);
-    await ask();
-    await others(300, 600);
-    await ask();
-    for (const at of [1, 302, -1]) expect(inner.calls.at(at)?.prompt).toEqual(inner.calls[0]?.prompt);
-    await others(600, 1_200);
-    await ask();
-    expect(textsOf(inner.calls.at(-1), "system")[0]).toContain("Mark each statement");
+    for (const from of [0, 300, 600]) {
+      expect((await ask()).slice(0, first.length)).toEqual(first);
+      await others(from, from + 300);
+    }
+    expect((await ask()).slice(0, first.length)).toEqual(first);
+    await others(900, 1_500);
+    expect(textsOf({ prompt: await ask() } as ModelCall, "system")[0]).toContain("Mark each statement");
+  });
+
+  it("gives a new conversation the skill as it is now, although an earlier one began with the same message", async () => {
+    const folder = tenderFolder();
+    const skills = new SkillRegistry(`${folder}/skills`);
+    const inner = scriptedModel("x");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
+    await generateText({ model, prompt: TASK });
+    const file = `${folder}/skills/danish-tender-guidelines/SKILL.md`;
+    writeFileSync(file, readFileSync(file, "utf8").replace("Mark every statement", "Mark each statement"));
+    skills.refresh();
+    await generateText({ model, prompt: TASK });
+    expect(textsOf(inner.calls[1], "system")[0]).toContain("Mark each statement");
   });
 
   it("says what is loaded and why, once for each message, and that it failed; a listener that throws does no harm", async () => {

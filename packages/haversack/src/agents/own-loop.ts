@@ -97,8 +97,8 @@ const OPTION_KINDS: Kinds = {
 
 /**
  * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Without skills it adds nothing. Needs no conversation ID: what it adds
- * depends only on the messages before it, so the same messages give the same bytes, and the provider's prompt cache holds. Throws an
- * AgentError if an option is unknown or has a wrong value.
+ * to a message depends only on the messages up to it, and stays when the file of a skill changes, so the provider's prompt cache holds. Throws
+ * an AgentError if an option is unknown or has a wrong value.
  */
 export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareOptions = {}): LanguageModelMiddleware {
   checkSettings(options, OPTION_KINDS, { of: "skillMiddleware" });
