@@ -89,10 +89,18 @@ function wholeText(error: unknown): string {
   return causes.length > 0 ? `${first} (${causes.join(": ")})` : first;
 }
 
+const INJECT_HINT =
+  ' If the model takes system messages only at the start, set skills.autoTrigger.injectAs to "user": this turn added one for a skill.';
+
 /** What a provider or a middleware threw, or an abort, as one of ours. */
 export function turnError(
   error: unknown,
-  { agent, conversationId, signal }: { agent: string; conversationId: string; signal?: AbortSignal | undefined },
+  {
+    agent,
+    conversationId,
+    signal,
+    hasLaterSystem = false,
+  }: { agent: string; conversationId: string; signal?: AbortSignal | undefined; hasLaterSystem?: boolean },
 ): AgentError {
   if (error instanceof AgentError) return error;
   const details = { cause: error, agent, conversationId };
@@ -108,7 +116,7 @@ export function turnError(
       ...details,
     });
   return new AgentError("model-failed", `The model of ${agent} failed: ${wholeText(error)}`, {
-    hint: `${same}: call execute again to repeat it. \`cause\` is the provider's own error.`,
+    hint: `${same}: call execute again to repeat it. \`cause\` is the provider's own error.${hasLaterSystem ? INJECT_HINT : ""}`,
     ...details,
   });
 }

@@ -318,6 +318,15 @@ describe("skills of a turn", () => {
     }
   });
 
+  it("names the setting when a turn with a later system message fails", async () => {
+    const { executor } = await start([new Error("no"), "One.", new Error("System message must be at the beginning.")]);
+    const hintOf = (task: string) =>
+      executor.execute("technical-analyst", task, { conversationId: "c" }).catch(({ hint }: { hint: string }) => hint);
+    expect(await hintOf(TASK)).not.toContain("injectAs");
+    await hintOf(TASK);
+    expect(await hintOf("An effort estimate in story points")).toContain('skills.autoTrigger.injectAs to "user"');
+  });
+
   it("matches the text of a task with other parts", async () => {
     const { executor } = await start(["x"]);
     const file = { type: "file" as const, data: new Uint8Array([1]), mediaType: "application/pdf" };

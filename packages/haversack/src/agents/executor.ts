@@ -197,6 +197,7 @@ export class AgentExecutor {
     const listeners: ((step: AgentStep) => "stop" | undefined)[] = [];
     const delegations: Delegation[] = [];
     let head = 0;
+    let hasLaterSystem = false;
     const context: AgentContext = {
       agentName: agent,
       // Set by agent loading, before anybody else can look.
@@ -234,6 +235,7 @@ export class AgentExecutor {
         const { messages, model, instructions } = context;
         const hasSystem = instructions !== "" || messages.some(({ role }) => role === "system");
         const role = injectedRole(config.skills.autoTrigger.injectAs, { model, isFirst: turn === 1, hasSystem });
+        hasLaterSystem ||= turn > 1 && role === "system";
         const message: ModelMessage = { role, content: text };
         // The first turn has no earlier bytes. In later ones everything up to the newest message is in the provider's cache.
         if (turn === 1) context.messages.splice(head++, 0, message);
@@ -280,7 +282,7 @@ export class AgentExecutor {
       signal?.throwIfAborted();
       await pipeline(context);
     } catch (error) {
-      throw turnError(error, { agent, conversationId, signal });
+      throw turnError(error, { agent, conversationId, signal, hasLaterSystem });
     }
     if (!context.result)
       throw new AgentError("agents-misused", `A middleware of ${agent} ended the turn without a result.`, {

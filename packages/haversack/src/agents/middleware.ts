@@ -66,7 +66,7 @@ export interface AgentResult<Output = unknown> {
   text: string;
   /** The answer as the option `output` describes it, or parsed if the agent has `response_format: json`. Undefined if the turn was stopped before. */
   output?: Output;
-  /** A copy of the whole conversation, with this turn. Skills are system messages in it. */
+  /** A copy of the whole conversation, with this turn and the texts of skills. */
   messages: ModelMessage[];
   /** Of this agent's own calls, in this turn. */
   usage: LanguageModelUsage;
