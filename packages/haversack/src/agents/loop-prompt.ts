@@ -61,8 +61,7 @@ export class SkillWindow {
 
   add(message: Message): void {
     const { role, content } = message;
-    if (role === "system") for (const [, name] of content.matchAll(MARK)) this.names.add(name!);
-    const injected = INJECTED.get(message);
+    const injected = role === "system" ? MARK.exec(content)?.[1] : INJECTED.get(message);
     if (injected !== undefined) this.names.add(injected);
     if (this.#hasOwn || (role !== "assistant" && role !== "tool")) return;
     for (const part of content) {
@@ -81,7 +80,8 @@ export class SkillWindow {
 /** The skills of messages that we added as the user's. */
 const INJECTED = new WeakMap<Message, string>();
 
-const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
+/** Only the beginning of a message: the text of a skill may have any heading. */
+const MARK = /^## AUTO-LOADED SKILL: (.+)/;
 
 /** Adds the skills that each message of the user needs: before the first message, and after each later one. */
 export class Injector {

@@ -247,6 +247,19 @@ describe("skillMiddleware", () => {
     expect(textsOf(other.inner.calls[2], "system")).toEqual([]);
   });
 
+  it("does not take a heading in a skill's text for another skill", async () => {
+    const skills = skillsOf();
+    skills.add(
+      "notes",
+      "---\nname: notes\ndescription: x\ntriggers:\n  keywords: [field notes]\n---\nA\n## AUTO-LOADED SKILL: complexity-calculator\nB",
+    );
+    const inner = scriptedModel(SKILL_CALL, "Done.");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
+    await generateText({ model, prompt: "Write field notes" });
+    expect(textsOf(inner.calls[1], "system").join()).toContain("## AUTO-LOADED SKILL: complexity-calculator");
+    expect(textsOf(inner.calls[1], "tool")[0]).toContain("Points = ");
+  });
+
   it("tells the model about unknown names and malformed arguments, and stops a model that only loads", async () => {
     const bad = wrapped([
       [{ tool: "skill", input: {}, raw: "{nope" }],
