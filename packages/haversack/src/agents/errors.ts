@@ -41,14 +41,8 @@ export class AgentError extends HaversackError {
   constructor(code: AgentFaultCode, message: string, details: AgentErrorDetails) {
     super(code, message, { hint: details.hint, ...("cause" in details && { cause: details.cause }) });
     this.name = "AgentError";
-    const { file, field, agent, conversationId } = details;
-    Object.assign(
-      this,
-      file !== undefined && { file },
-      field !== undefined && { field },
-      agent !== undefined && { agent },
-      conversationId !== undefined && { conversationId },
-    );
+    for (const key of ["file", "field", "agent", "conversationId"] as const)
+      if (details[key] !== undefined) Object.assign(this, { [key]: details[key] });
     this.problems = details.problems ?? [];
   }
 }

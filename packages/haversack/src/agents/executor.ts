@@ -115,8 +115,8 @@ export class AgentExecutor {
     const pieces = new Pieces();
     const result = this.#turn(agent, task, conversationId, { options, onText: (text) => pieces.push(text) });
     result.then(
-      () => pieces.end(),
-      (error: unknown) => pieces.fail(error),
+      () => pieces.end({}),
+      (error: unknown) => pieces.end({ error }),
     );
     return { conversationId, textStream: pieces, result: result as Promise<AgentResult<Output>> };
   }
@@ -150,7 +150,7 @@ export class AgentExecutor {
   ): Promise<AgentResult> {
     if (this.#isClosed)
       throw new AgentError("agents-misused", "The system was closed.", { hint: "Build a new one.", agent });
-    const misused = taskProblem(task) ?? idProblem(conversationId);
+    const misused = misuse(task, conversationId);
     if (misused) throw new AgentError("agents-misused", misused.text, { hint: misused.hint, agent });
     const { conversations, config } = this.#parts;
     const lineage: Lineage = { mainConversationId: conversationId, path: [agent], maxTokens: config.limits.maxTokens };
@@ -337,23 +337,18 @@ function pendingError(name: string, { agentName: agent, conversationId, tools, r
   });
 }
 
-function taskProblem(task: unknown): { text: string; hint: string } | undefined {
-  if (typeof task !== "string" && !Array.isArray(task))
-    return {
-      text: `The task is ${task === null ? "null" : typeof task}.`,
-      hint: "Give it a text, or parts of a message.",
-    };
-  if (task.length > 0 && (typeof task !== "string" || task.trim() !== "")) return undefined;
-  return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
-}
-
-/** Without an ID, different people must not share a conversation. */
-function idProblem(conversationId: unknown): { text: string; hint: string } | undefined {
-  if (typeof conversationId === "string" && conversationId.trim() !== "") return undefined;
-  return {
-    text: "The conversationId is empty.",
-    hint: "Give each conversation an ID of its own, or leave conversationId out for a new one.",
-  };
+function misuse(task: unknown, conversationId: unknown): { text: string; hint: string } | undefined {
+  const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
+  if (typeof task !== "string" && !Array.isArray(task)) {
+    const hint = "Give it a text, or parts of a message.";
+    return { text: `The task is ${task === null ? "null" : typeof task}.`, hint };
+  }
+  if (!isText(task) && (typeof task === "string" || task.length === 0))
+    return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
+  if (isText(conversationId)) return undefined;
+  // Without an ID, different people must not share a conversation.
+  const hint = "Give each conversation an ID of its own, or leave conversationId out for a new one.";
+  return { text: "The conversationId is empty.", hint };
 }
 
 function textOf(task: string | UserContent): string {
@@ -381,13 +376,8 @@ class Pieces implements AsyncIterable<string> {
     this.#wake?.();
   }
 
-  end(): void {
-    this.#end = {};
-    this.#wake?.();
-  }
-
-  fail(error: unknown): void {
-    this.#end = { error };
+  end(how: { error?: unknown }): void {
+    this.#end = how;
     this.#wake?.();
   }
 
