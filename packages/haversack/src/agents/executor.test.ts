@@ -769,6 +769,27 @@ describe("delegation", () => {
     expect(logger.of("budget-spent").length).toBeGreaterThan(0);
   });
 
+  it("shares it also among those that work at once, and counts one that fails", async () => {
+    const work = (at: number) => ({ tool: "delegate", input: { agent: "estimator", task: `part ${at}` } });
+    const search = [{ tool: "skill", input: { query: "points" } }];
+    const limits = { maxTokens: 600 };
+    const { executor } = await start(
+      [(call) => (isLead(call) ? [work(1), work(2), work(3)] : search)],
+      (builder) => builder.withConfig({ limits }),
+      TEAM,
+    );
+    const result = await executor.execute("lead", "Go");
+    expect(result.stoppedBy).toBe("budget");
+    // A step that has begun is finished.
+    expect(result.totalTokens).toBeLessThanOrEqual(600 + 3 * 120);
+    const failing = await start(
+      [[work(1)], search, search, new Error("overloaded"), "Without it."],
+      (builder) => builder.withConfig({ limits: { maxTokens: 10_000 }, call: { maxRetries: 0 } }),
+      TEAM,
+    );
+    expect((await failing.executor.execute("lead", "Go")).totalTokens).toBe(4 * 120);
+  });
+
   it("passes an abort on", async () => {
     const abort = new AbortController();
     const { executor } = await start(

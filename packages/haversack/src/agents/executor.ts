@@ -6,7 +6,7 @@ import { nearest } from "../base/nearest.ts";
 import type { AgentDefinition } from "./agent-file.ts";
 import type { AgentSystemConfig } from "./config.ts";
 import { ConversationLedger, type Conversations, copyOf, plainTask, type SavedConversation } from "./conversations.ts";
-import { type DelegatedTurn, delegateTool, type Lineage } from "./delegation.ts";
+import { type DelegatedTurn, delegateTool, pathOf } from "./delegation.ts";
 import { AgentError, modelError, turnError } from "./errors.ts";
 import type { AgentEvent, AgentLogger } from "./events.ts";
 import {
@@ -152,12 +152,11 @@ export class AgentExecutor {
       throw new AgentError("agents-misused", "The system was closed.", { hint: "Build a new one.", agent });
     const misused = misuse(task, conversationId);
     if (misused) throw new AgentError("agents-misused", misused.text, { hint: misused.hint, agent });
-    const { conversations, config } = this.#parts;
-    const lineage: Lineage = { mainConversationId: conversationId, path: [agent], maxTokens: config.limits.maxTokens };
+    const { conversations } = this.#parts;
     const { signal } = options;
     const run = async (before: SavedConversation) => {
       const content = plainTask(task);
-      const context = await this.#run({ agent, task: content, conversationId, before, lineage, options, onText });
+      const context = await this.#run({ agent, task: content, conversationId, before, options, onText });
       const after = {
         messages: context.result!.messages,
         ledger: context.ledger.entries,
@@ -178,7 +177,7 @@ export class AgentExecutor {
     task,
     conversationId,
     before,
-    lineage,
+    parent,
     options: { signal, onEvent, output },
     onText,
   }: {
@@ -186,13 +185,12 @@ export class AgentExecutor {
     task: string | UserContent;
     conversationId: string;
     before: SavedConversation;
-    lineage: Lineage;
+    parent?: AgentContext | undefined;
     options: TurnOptions;
     onText?: ((text: string) => void) | undefined;
   }): Promise<AgentContext> {
     const { skills, cache, config, logger, middlewares } = this.#parts;
     const turn = before.turns + 1;
-    const depth = lineage.path.length - 1;
     const wrappers: ToolWrapper[] = [];
     const listeners: ((step: AgentStep) => "stop" | undefined)[] = [];
     const delegations: Delegation[] = [];
@@ -204,7 +202,8 @@ export class AgentExecutor {
       agent: undefined as unknown as AgentDefinition,
       model: undefined as unknown as LanguageModel,
       conversationId,
-      mainConversationId: lineage.mainConversationId,
+      mainConversationId: parent?.mainConversationId ?? conversationId,
+      parent,
       turn,
       iteration: 1,
       task: textOf(task),
@@ -219,7 +218,7 @@ export class AgentExecutor {
       loaded: [],
       signal,
       usedTokens: 0,
-      maxTokens: lineage.maxTokens,
+      maxTokens: parent ? parent.maxTokens - parent.usedTokens : config.limits.maxTokens,
       emit: (details) => {
         const event = { agent, conversationId, ...details } as AgentEvent;
         // A logger that throws must not end the turn.
@@ -253,7 +252,7 @@ export class AgentExecutor {
         const options = { ...(stop && { signal: stop }), ...(onEvent && { onEvent }) };
         return (await this.#run({ ...delegated, before, options })).result!;
       };
-      const delegate = canDelegate && delegateTool(context, { others, lineage, delegations, run });
+      const delegate = canDelegate && delegateTool(context, { others, delegations, run });
       return {
         agent: definition,
         model: this.#parts.modelOf(definition),
@@ -262,7 +261,7 @@ export class AgentExecutor {
     };
     const pipeline = compose(
       [
-        loggingMiddleware(depth),
+        loggingMiddleware(pathOf(context).length - 1),
         agentLoadingMiddleware(find),
         contextSetupMiddleware(),
         createSkillAutoTriggerMiddleware(),

@@ -137,6 +137,8 @@ export interface AgentContext {
   readonly conversationId: string;
   /** The conversation that `execute` was called with. Another one than `conversationId` while an agent works on what was delegated to it. */
   readonly mainConversationId: string;
+  /** The turn that delegated to this one. */
+  readonly parent: AgentContext | undefined;
   /** 1 for the first turn of the conversation. */
   readonly turn: number;
   /** 1 before the model's first step of the turn; then the number of the step. */
@@ -423,12 +425,17 @@ export function budgetMiddleware(): AgentMiddleware {
           "the provider reports no usage, so limits.maxTokens cannot end this turn; some report it only on request";
         context.emit({ type: "warning", text });
       }
-      if (context.usedTokens < context.maxTokens) return undefined;
+      if (!isSpent(context)) return undefined;
       context.emit({ type: "budget-spent", usedTokens: context.usedTokens, maxTokens: context.maxTokens });
       return "stop";
     });
     await next();
   };
+}
+
+/** Also if those above have spent theirs, because others may work for them at the same time. */
+export function isSpent({ usedTokens, maxTokens, parent }: AgentContext): boolean {
+  return usedTokens >= maxTokens || (parent !== undefined && isSpent(parent));
 }
 
 /** Events for each call of a tool. The wrappers of other middlewares run inside. */
