@@ -102,6 +102,22 @@ describe("work", () => {
     await page.getByRole("dialog").getByRole("heading", { name: "Print invoices as PDF" }).waitFor();
   });
 
+  it.each([400, 1280])("a long column scrolls below its heading, %i pixels wide", async (width) => {
+    const project = scratchProject();
+    for (let number = 0; number < 15; number++) project.haversack(["task", "create", `Task ${number}`]);
+    const page = await open(await startBoard({ project }), { viewport: { width, height: 700 } });
+    const last = column(page, "todo").locator(".card").last();
+    await last.scrollIntoViewIfNeeded();
+    await column(page, "todo").locator(".card").first().waitFor();
+    for (const name of ["To do", "New task"]) {
+      const role = name === "New task" ? "button" : "heading";
+      const { y } = (await page.getByRole(role, { name }).boundingBox())!;
+      expect({ name, isSeen: y > 0 && y < 300 }).toEqual({ name, isSeen: true });
+    }
+    expect((await last.boundingBox())!.y).toBeLessThan(700);
+    expect(await page.evaluate("document.documentElement.scrollHeight")).toBe(700);
+  });
+
   it("takes a finger on a phone: a card that is held moves, a swipe scrolls, a tap opens", async () => {
     const board = await startBoard({ project: shop() });
     const page = await open(board, { viewport: { width: 400, height: 800 }, hasTouch: true, isMobile: true });
@@ -286,6 +302,8 @@ describe("the other views", () => {
     expect(await page.locator("tbody tr").count()).toBe(1);
     await page.getByRole("link", { name: "Audit" }).click();
     await page.getByRole("row", { name: /Pasted documents/ }).waitFor();
+    // A status that changed every second would be read out every second.
+    expect(await page.getByRole("status").textContent()).toBe("read");
     await page.locator(".chart canvas").waitFor();
   });
 

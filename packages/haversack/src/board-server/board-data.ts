@@ -184,11 +184,15 @@ export class BoardData {
       }
       const claims = await parts.store.listClaims({ at: parts.by.at });
       const held = await listTasks({ status: "in_progress", limit: MOST_GROUPS }, parts);
-      const titles = new Map(held.items.map(({ id, title }) => [id, title]));
+      const known = new Map(held.items.map(({ id, title }) => [id, title]));
+      const titles = claims.map(async ({ taskId }) => {
+        return known.get(taskId) ?? (await parts.store.getTask(taskId, parts.by.at)).title;
+      });
+      const named = (await Promise.all(titles)).map((title, at) => ({ title, ...claims[at]! }));
       return {
         agents,
-        claims: claims.map(({ taskId, agent, claimedAt, leaseUntil }) => ({
-          ...{ task_id: taskId, title: titles.get(taskId), agent, claimed_at: claimedAt, lease_until: leaseUntil },
+        claims: named.map(({ taskId, title, agent, claimedAt, leaseUntil }) => ({
+          ...{ task_id: taskId, title, agent, claimed_at: claimedAt, lease_until: leaseUntil },
         })),
       };
     });
