@@ -162,6 +162,24 @@ describe("haversack audit", () => {
     expect(html).not.toContain(SECRET);
   });
 
+  it("writes days and times of the report in the same time zone", () => {
+    const project = scratchProject();
+    const file = writeTranscript(project);
+    const boundary = {
+      ...{ type: "system", subtype: "compact_boundary", sessionId: "s-1", cwd: "/made/up" },
+      ...{
+        timestamp: "2026-05-04T14:30:00.000Z",
+        compactMetadata: { trigger: "auto", preTokens: 900, postTokens: 10 },
+      },
+    };
+    appendFileSync(file, `\n${JSON.stringify(boundary)}\n`);
+    const env = { TZ: "Pacific/Kiritimati" };
+    expect(project.haversack(["audit", "--html", "report.html"], { env })).toMatchObject({ code: 0 });
+    const html = readFileSync(join(project.root, "report.html"), "utf8");
+    expect(html).toContain("<td>2026-05-05 04:30<br>");
+    expect(html).not.toContain("2026-05-04");
+  });
+
   it("says what is no transcript, what is missing, and that there are none", () => {
     const project = scratchProject();
     const none = project.haversack(["audit"]);

@@ -1,8 +1,9 @@
 /** The board without eyes and without a mouse: the accessibility tree, and every view and dialog by keyboard alone. */
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratchProject } from "../bins.ts";
 import { accessibleNodes, axeFaults, faultsOf, tabStops, usableThings } from "./ax-tree.ts";
-import { open, shop, useBrowser } from "./open-page.ts";
+import { open, openAddress, shop, useBrowser, writePastSessions } from "./open-page.ts";
 import { startBoard } from "./start-board.ts";
 
 useBrowser();
@@ -81,7 +82,9 @@ describe("by ear", () => {
 
 describe("by axe's rules", () => {
   it.each(["light", "dark"] as const)("no view, panel or dialog has a fault, %s", async (colorScheme) => {
-    const board = await startBoard({ project: shop() });
+    const project = shop();
+    writePastSessions(project);
+    const board = await startBoard({ project });
     for (const width of [1280, 400]) {
       const page = await open(board, { colorScheme, viewport: { width, height: 800 } });
       const expectNone = async (where: string) => {
@@ -130,6 +133,19 @@ describe("by axe's rules", () => {
     for (const width of [400, 800]) {
       await page.setViewportSize({ width, height: 800 });
       expect({ width, ...(await axeFaults(page)).faults }).toEqual({ width });
+    }
+  });
+
+  it.each(["light", "dark"] as const)("the audit's report has no fault and fits a phone, %s", async (colorScheme) => {
+    const project = scratchProject();
+    writePastSessions(project);
+    expect(project.haversack(["audit", "--html", "report.html"])).toMatchObject({ code: 0 });
+    for (const width of [1440, 400]) {
+      const viewport = { width, height: 800 };
+      const page = await openAddress(`file://${join(project.root, "report.html")}`, { colorScheme, viewport });
+      await page.getByRole("rowheader", { name: "Pasted documents" }).waitFor();
+      expect((await axeFaults(page)).faults).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
     }
   });
 

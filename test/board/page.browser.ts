@@ -1,15 +1,15 @@
 /** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, refused requests. */
 import { once } from "node:events";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { createServer } from "node:http";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { processSpace } from "../../packages/haversack/src/base/process-space.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteRunStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-run-store.ts";
 import { scratchProject } from "../bins.ts";
-import { freshContext, open, shop, useBrowser } from "./open-page.ts";
+import { freshContext, open, shop, useBrowser, writePastSessions } from "./open-page.ts";
 import { startBoard } from "./start-board.ts";
 import { dragByFinger, swipe } from "./touch.ts";
 
@@ -278,23 +278,7 @@ describe("the other views", () => {
   it("finds a skill, and shows where the windows went", async () => {
     const project = shop();
     project.write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Use when printing PDF files.\n---\nB\n");
-    const said = (content: string, more: object = {}) => ({
-      message: { role: "user", content },
-      type: "user",
-      ...more,
-    });
-    for (const day of [0, 1, 2]) {
-      const of = {
-        sessionId: `a${day}`,
-        cwd: project.root,
-        timestamp: new Date(Date.now() - day * 86_400_000).toISOString(),
-      };
-      const usage = { input_tokens: 5_000, output_tokens: 1 };
-      const answer = { type: "assistant", message: { id: "m", role: "assistant", content: [], usage }, ...of };
-      const file = join(project.home, `.claude/projects/-p/a${day}.jsonl`);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, `${JSON.stringify(said("Why? ".repeat(700), of))}\n${JSON.stringify(answer)}\n`);
-    }
+    writePastSessions(project);
     const page = await open(await startBoard({ project }));
     await page.getByRole("link", { name: "Skills" }).click();
     await page.getByPlaceholder("Find a skill").fill("printing");
