@@ -296,7 +296,7 @@ describe("the other views", () => {
     const page = await open(board);
     const [state, away] = [join(board.project.root, ".haversack"), join(board.project.home, "away")];
     renameSync(state, away);
-    await page.getByRole("alert").filter({ hasText: "is gone" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "is gone: it was moved or deleted. Put it back" }).waitFor();
     await page.locator(".card", { hasText: "Print invoices" }).waitFor();
     renameSync(away, state);
     await page.getByRole("alert").waitFor({ state: "detached" });
@@ -341,7 +341,7 @@ describe("who is refused", () => {
     expect((await page.goto(`${board.origin}/?token=wrong`))?.status()).toBe(401);
     await page.getByText("is wrong").waitFor();
     await page.goto(board.origin);
-    await page.getByText("lacks its token").waitFor();
+    await page.getByText("missing or old").waitFor();
     expect(await page.content()).not.toContain("Refunds");
     // Two boards in one browser do not get in each other's way.
     const beside = await context.newPage();
@@ -349,7 +349,7 @@ describe("who is refused", () => {
     await beside.getByText("Nothing to do.").waitFor();
     expect(beside.url()).not.toContain("token");
     await page.goto(board.origin);
-    await page.getByText("lacks its token").waitFor();
+    await page.getByText("missing or old").waitFor();
     await page.goto(board.url);
     await page.locator(".card", { hasText: "Refunds" }).waitFor();
     // A reload and another tab know the token; no request of either carries a cookie.

@@ -42,7 +42,12 @@ async function answerOf<T>(response: Response): Promise<T> {
   if (response.status === 401) became("refused");
   const value = await response.json().catch(() => ({ error: response.statusText }));
   const { error, hint } = value as { error?: string; hint?: string };
-  throw new ApiError([error ?? "The server failed.", hint].filter(Boolean).join(" "), response.status);
+  throw new ApiError([error ?? "the server failed", hint].map(sentence).join(" ").trim(), response.status);
+}
+
+/** The server's texts are those of the command line: a phrase without a full stop. */
+function sentence(text = ""): string {
+  return text === "" ? "" : `${text[0]!.toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }
 
 type Listener = () => void;

@@ -80,7 +80,8 @@ function App() {
       </header>
       {connection === "lost" && (
         <p class="problem" role="alert">
-          No connection to <code>haversack board</code>. What you see may be old; the page connects again by itself.
+          No connection to <code>haversack board</code>: it has ended, or is busy. What you see may be old. If you start
+          it again, open the address that it prints.
         </p>
       )}
       <main id="main" tabIndex={-1}>
@@ -102,7 +103,7 @@ function App() {
 function NoToken() {
   return (
     <main class="page">
-      <h1>This address lacks its token</h1>
+      <h1>The token is missing or old</h1>
       <p>
         Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.
       </p>

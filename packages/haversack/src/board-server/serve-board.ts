@@ -159,8 +159,8 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-const WRONG_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Haversack board</title>
-<h1>The token in this address is wrong</h1><p>Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.</p></html>`;
+const WRONG_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Haversack board</title>
+<link rel="stylesheet" href="/app.css"><main class="page"><h1>The token in this address is wrong</h1><p>Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.</p></main></html>`;
 
 function isOwnPage(c: Context, own: string): boolean {
   const site = c.req.header("sec-fetch-site");
