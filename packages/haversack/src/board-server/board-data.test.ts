@@ -96,6 +96,7 @@ describe.each([
     expect(await board.ready({})).toMatchObject({ tasks: [] });
     expect(await board.agents()).toMatchObject({ claims: [{ task_id: task, title: "Cut leather", agent: "june" }] });
     await board.release(task);
+    expect(await board.agents()).toMatchObject({ claims: [] });
     expect(await board.ready({})).toMatchObject({ tasks: [{ id: task }] });
   });
 });

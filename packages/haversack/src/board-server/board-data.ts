@@ -183,7 +183,7 @@ export class BoardData {
         agents.push({ ...agent, messages: inbox.items, message_count: inbox.total });
       }
       const claims = await parts.store.listClaims({ at: parts.by.at });
-      const held = await listTasks({ status: "in_progress", limit: MOST_GROUPS }, parts);
+      const held = await listTasks({ status: "in_progress", limit: Math.max(claims.length, 1) }, parts);
       const known = new Map(held.items.map(({ id, title }) => [id, title]));
       const titles = claims.map(async ({ taskId }) => {
         return known.get(taskId) ?? (await parts.store.getTask(taskId, parts.by.at)).title;
