@@ -97,6 +97,13 @@ describe("a long output of a command", () => {
     expect(replaced(bash("npm test", OUTPUT, { persistedOutputPath: "/tmp/x" }))).toBeUndefined();
   });
 
+  it("stays as it is if a secret is in it, because the store would mask it", () => {
+    const { project, bash, replaced } = begin();
+    const secret = `TOKEN=ghp_${"a1B2".repeat(9)}\n`;
+    expect(replaced(bash("npm test", `${OUTPUT}${secret}`))).toBeUndefined();
+    expect(project.haversack(["recall"]).out).toBe("No tool output is kept.\n");
+  });
+
   it("stays as it is while the store is locked, because it could not be recalled", () => {
     const { project, bash, replaced } = begin();
     const db = new DatabaseSync(join(project.root, ".haversack/haversack.db"));
