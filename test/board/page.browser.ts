@@ -9,6 +9,7 @@ import { processSpace } from "../../packages/haversack/src/base/process-space.ts
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteRunStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-run-store.ts";
 import { scratchProject } from "../bins.ts";
+import { axeFaults } from "./ax-tree.ts";
 import { freshContext, open, shop, useBrowser, writePastSessions } from "./open-page.ts";
 import { startBoard } from "./start-board.ts";
 import { dragByFinger, swipe } from "./touch.ts";
@@ -302,6 +303,19 @@ describe("the other views", () => {
     await page.getByRole("alert").waitFor({ state: "detached" });
     board.child.kill("SIGTERM");
     await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  });
+
+  it("says that a shared store cannot be reached, and since when what it shows is old", async () => {
+    const board = await startBoard({ project: shop() });
+    const page = await open(board);
+    // The server's own answer is tested with a server that is killed (`test/postgres/offline.test.ts`).
+    const offline = { snapshot_at: "2026-05-04T10:00:00.000Z", waiting: 2 };
+    await page.route("**/api/project", (route) => route.fulfill({ json: { name: "shop", offline } }));
+    await page.reload();
+    const alert = page.getByRole("alert").filter({ hasText: "shared store cannot be reached" });
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(/as it was at .*2026.* when it is back: 2 wait\./);
+    expect((await axeFaults(page)).faults).toEqual([]);
   });
 
   it("is usable at three sizes in both themes", async () => {

@@ -108,7 +108,7 @@ export interface Live<T> {
 const PAUSE_MS = 250;
 
 /** The answer to a request, asked again when the project changes. One request at a time. */
-export function useLive<T>(path: string | undefined, { isLive = true } = {}): Live<T> {
+export function useLive<T>(path: string | undefined): Live<T> {
   const [answer, setAnswer] = useState<{ path?: string | undefined; value?: T; error?: string }>({});
   const ask = useRef(() => Promise.resolve());
   useEffect(() => {
@@ -145,7 +145,7 @@ export function useLive<T>(path: string | undefined, { isLive = true } = {}): Li
       listen();
       return answered;
     };
-    if (isLive) listeners.add(listen);
+    listeners.add(listen);
     void load();
     return () => {
       listeners.delete(listen);

@@ -4,11 +4,13 @@ import { useEffect, useState } from "preact/hooks";
 import { connect, useConnection, useLive } from "./api.ts";
 import { Audit } from "./audit.tsx";
 import { Board } from "./board.tsx";
+import { localTime } from "./parts.tsx";
 import { Agents, Queue } from "./people.tsx";
 import { Runs } from "./runs.tsx";
 import { Savings } from "./savings.tsx";
 import { Skills } from "./skills.tsx";
 import { TaskPanel } from "./task.tsx";
+import type { ProjectView } from "./types.ts";
 
 const VIEWS = {
   board: "Board",
@@ -35,7 +37,7 @@ function readPlace(): Place {
 
 function App() {
   const [place, setPlace] = useState(readPlace);
-  const project = useLive<{ name: string }>("project", { isLive: false }).value?.name ?? "";
+  const { name: project = "", offline } = useLive<ProjectView>("project").value ?? {};
   const connection = useConnection();
   useEffect(() => {
     const read = () => setPlace(readPlace());
@@ -82,6 +84,14 @@ function App() {
         <p class="problem" role="alert">
           No connection to <code>haversack board</code>: it has ended, or is busy. What you see may be old. If you start
           it again, open the address that it prints.
+        </p>
+      )}
+      {offline && (
+        <p class="problem" role="alert">
+          The shared store cannot be reached.{" "}
+          {offline.snapshot_at && `What you see is as it was at ${localTime(offline.snapshot_at)}. `}
+          Changes are sent when it is back
+          {offline.waiting > 0 && `: ${offline.waiting} ${offline.waiting === 1 ? "waits" : "wait"}`}.
         </p>
       )}
       <main id="main" tabIndex={-1}>

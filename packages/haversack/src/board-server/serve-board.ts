@@ -83,7 +83,7 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
   };
   api.use(bodyLimit({ maxSize: MOST_BODY, onError: isTooLong }));
   api.get("/board", async (c) => c.json(await data.board(scopeOf(c), limitsOf(c))));
-  api.get("/project", (c) => c.json(data.project));
+  api.get("/project", async (c) => c.json(await data.project()));
   api.get("/groups", async (c) => c.json(await data.groups(c.req.query("kind") === "story" ? "story" : "epic")));
   api.get("/audit", (c) => c.json(data.audit()));
   api.post("/audit", async (c) => c.json(data.startAudit(await bodyOf(c)), 202));
