@@ -57,6 +57,12 @@ it("the tutorial's commands print what the page shows", () => {
   else expect(now).toBe(text);
 });
 
+it("a skilled agent takes ten lines, as the page says", () => {
+  const { text } = blocksOf(TUTORIAL).find(({ file }) => file === "analyze.ts")!;
+  expect(text.split("\n").filter((line) => line.trim() !== "")).toHaveLength(10);
+  expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(110);
+});
+
 it("every piece of code compiles", () => {
   const { root, write } = folder();
   for (const page of PAGES) {

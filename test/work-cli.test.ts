@@ -97,7 +97,7 @@ describe("making and changing", () => {
     expect(task).toMatchObject({ title: "New", skill: "x", task_type: "api" });
     expect(task).not.toHaveProperty("estimate_hours");
     expect(task).not.toHaveProperty("files");
-    expect(project.refused("task", "update", id).err).toContain("nothing to change was given");
+    expect(project.refused("task", "update", id).err).toContain("give at least one field to change");
     expect(project.refused("task", "update", id, "--skill", "y", "--clear", "skill").err).toContain(
       "skill cannot be both given and cleared",
     );
@@ -539,14 +539,14 @@ describe("handoffs", () => {
     expect(project.json("handoff", "list")).toHaveLength(1);
     expect(project.json("handoff", "list", "--archived")).toHaveLength(2);
     expect(project.json("handoff", "decay")).toEqual({ compacted: 0, archived: 0 });
-    expect(project.say("handoff", "decay")).toBe("Nothing to shrink.\n");
+    expect(project.say("handoff", "decay")).toBe("Nothing to archive.\n");
     expect(project.json("handoff", "restore", a)).toEqual({ id: a, restored: 1 });
     expect(project.json("handoff", "list")).toHaveLength(2);
     expect(project.json("handoff", "show", a, "--details").full_details).toBe("long");
     expect(project.refused("handoff", "decay", "--force").err).toContain("--force needs --epic or --story");
     const forced = project.json("handoff", "decay", "--story", story, "--force", "--include-failed");
     expect(forced.compacted + forced.archived).toBeGreaterThan(0);
-    expect(project.say("handoff", "restore", story)).toMatch(/handoffs? of S\d+ (?:is|are) whole again/);
+    expect(project.say("handoff", "restore", story)).toMatch(/Restored \d+ handoffs? of S\d+/);
   });
 });
 

@@ -10,7 +10,7 @@ import type { AgentEventDetails } from "./events.ts";
 import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
-import { SkillTool, type SkillToolInput } from "./skill-tool.ts";
+import { SKILL_INPUT_SCHEMA, SkillTool, type SkillToolInput } from "./skill-tool.ts";
 
 export interface ClaudeAgentOptions {
   /** Load the skills that a prompt or the task of a sub-agent needs. Default: true. */
@@ -254,21 +254,19 @@ class SkillServer {
         };
       case "ping":
         return {};
-      case "tools/list": {
-        const { inputSchema } = tool.toTool() as unknown as { inputSchema: { jsonSchema: unknown } };
+      case "tools/list":
         return {
           tools: [
             {
               name: tool.name,
               description: tool.description,
-              inputSchema: await inputSchema.jsonSchema,
+              inputSchema: SKILL_INPUT_SCHEMA,
               annotations: { readOnlyHint: true },
               // Otherwise the client hides the tool behind its tool search, and no model sees the catalogue.
               _meta: { "anthropic/alwaysLoad": true },
             },
           ],
         };
-      }
       case "tools/call": {
         if (params["name"] !== tool.name) throw new Error(`there is no tool '${String(params["name"])}'`);
         const { success, output } = await tool.execute((params["arguments"] ?? {}) as SkillToolInput);

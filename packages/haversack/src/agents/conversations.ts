@@ -198,7 +198,7 @@ export class Conversations {
       return stored ?? { messages: [], ledger: [], turns: 0 };
     } catch (error) {
       throw new AgentError("store-failed", `The store could not read the conversation: ${errorText(error)}`, {
-        hint: "Mend the store that you gave to withStore, or use another conversation ID. Nothing was changed.",
+        hint: "Fix the store that you gave to withStore, or use another conversation ID. Nothing was changed.",
         conversationId: id,
         cause: error,
       });

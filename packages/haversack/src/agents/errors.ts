@@ -104,7 +104,7 @@ export function turnError(
     });
   if (!MODEL_ERRORS.has(error as object))
     return new AgentError("middleware-failed", `A middleware of ${agent} failed: ${wholeText(error)}`, {
-      hint: "Mend the middleware that you gave to use(); `cause` is its error. The conversation is as it was before this turn.",
+      hint: "Fix the middleware that you gave to use(); `cause` is its error. The conversation is as it was before this turn.",
       cause: error,
       agent,
       conversationId,

@@ -66,7 +66,8 @@ describe("skills of a turn", () => {
     expect(second.skills).toMatchObject([{ name: "danish-tender-guidelines", cached: true, tokens: 0 }]);
     expect(textsOf(model.calls[1], "system").filter((text) => text.includes("AUTO-LOADED SKILL:"))).toHaveLength(1);
     expect(logger.of("skill-cached")).toMatchObject([{ skill: "danish-tender-guidelines", sent: false }]);
-    expect(system.cache.stats.hits).toBe(1);
+    // The ledger knows what the conversation has: the cache answers only the model's own calls.
+    expect(system.cache.stats).toEqual({ hits: 0, misses: 0 });
     const other = await executor.execute("technical-analyst", TASK, { conversationId: "test-124" });
     expect(other.skills).toMatchObject([{ cached: false }]);
   });
@@ -438,6 +439,37 @@ describe("conversations", () => {
     await expect(run("Pay")).rejects.toMatchObject({ code: "tool-unsupported", conversationId: "c" });
     expect(await executor.messages("c")).toHaveLength(2);
     expect(await run("Go on")).toMatchObject({ turn: 2, text: "I go on." });
+  });
+
+  it("says so when the model reached its limit in the middle of a call, and the conversation goes on", async () => {
+    const { executor, model } = await start([[{ tool: "skill", input: { query: "x" } }], "Done."]);
+    const generate = model.doGenerate;
+    model.doGenerate = async (call) => ({
+      ...(await generate(call)),
+      ...(model.calls.length === 1 && { finishReason: { unified: "length" as const, raw: "max_tokens" } }),
+    });
+    const run = () => executor.execute("technical-analyst", "Hello", { conversationId: "c" });
+    await expect(run()).rejects.toMatchObject({
+      code: "model-failed",
+      message: expect.stringMatching(/'skill'.*length/),
+      hint: expect.stringContaining("maxOutputTokens"),
+    });
+    expect(await run()).toMatchObject({ turn: 1, text: "Done." });
+  });
+
+  it("sends no text of white space alone, which Anthropic refuses", async () => {
+    const call = { tool: "skill", input: { query: "x" } };
+    const { executor, model } = await start([[{ text: "\n\n" }, call], "  \n", "Done."]);
+    const options = { conversationId: "c" };
+    expect(await executor.execute("technical-analyst", "Hello", options)).toMatchObject({ text: "  \n" });
+    expect(await executor.execute("technical-analyst", "Go on", options)).toMatchObject({ text: "Done." });
+    for (const { prompt } of model.calls)
+      for (const { content } of prompt)
+        for (const part of typeof content === "string" ? [] : content)
+          if (part.type === "text") expect(part.text.trim()).not.toBe("");
+    expect(model.calls.at(-1)?.prompt.map(({ role }) => role)).toEqual([
+      ...["system", "user", "assistant", "tool", "user"],
+    ]);
   });
 
   it("lets textStream be iterated once, and the first reader gets all of it", async () => {

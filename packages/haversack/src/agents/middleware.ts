@@ -312,33 +312,29 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
     } catch (error) {
       context.emit({ type: "warning", text: `the task could not be matched with skills: ${errorText(error)}` });
     }
-    const fresh = triggers.filter(({ skill }) => !context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
-    const known = triggers.filter(({ skill }) => context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
+    const { ledger, conversationId } = context;
+    const fresh = triggers.filter(({ skill }) => !ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
+    const known = triggers.filter(({ skill }) => ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
     // A new version of a skill that the conversation has is not a new topic.
-    const newTopics = fresh.map(({ skill }) => skill.name).filter((name) => !context.ledger.has(name));
+    const newTopics = fresh.map(({ skill }) => skill.name).filter((name) => !ledger.has(name));
     if (context.turn > 1 && newTopics.length > 0) {
-      const before = context.ledger.entries.map(({ skill }) => skill);
+      const before = ledger.entries.map(({ skill }) => skill);
       context.emit({ type: "topic-changed", skills: newTopics, before });
     }
-    for (const { skill, reason, confidence, matchedKeywords } of known) {
-      // It may be too old for the cache, or from before a restart.
-      const kept = cache ?? context.cache;
-      if (!kept.get(context.conversationId, skill.name)) kept.set(context.conversationId, skill.name, skill);
-      context.emit({ type: "skill-cached", skill: skill.name, by: "auto", reason, sent: false });
-      context.loaded.push({
-        name: skill.name,
-        by: "auto",
-        reason,
-        confidence,
-        matchedKeywords,
-        tokens: 0,
-        cached: true,
-      });
+    const whyOf = ({ reason, confidence, matchedKeywords }: SkillTrigger) => {
+      return { by: "auto" as const, reason, confidence, matchedKeywords };
+    };
+    // The ledger knows what the conversation has. The cache is filled for the model's calls, and not asked.
+    const kept = cache ?? context.cache;
+    for (const trigger of known) {
+      const { name } = trigger.skill;
+      kept.set(conversationId, name, trigger.skill);
+      context.emit({ type: "skill-cached", skill: name, by: "auto", reason: trigger.reason, sent: false });
+      context.loaded.push({ name, ...whyOf(trigger), tokens: 0, cached: true });
     }
     let room = context.config.skills.autoTrigger.maxTokens;
-    for (const trigger of fresh) {
-      room -= injectSkill(context, trigger.skill.name, { by: "auto", room, registry: skills, cache, ...trigger });
-    }
+    for (const trigger of fresh)
+      room -= injectSkill(context, trigger.skill.name, whyOf(trigger), { room, registry: skills, cache: kept });
     await next();
   };
 }
@@ -347,28 +343,15 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
 function injectSkill(
   context: AgentContext,
   name: string,
-  {
-    by,
-    reason,
-    confidence,
-    matchedKeywords,
-    room = Number.POSITIVE_INFINITY,
-    registry = context.skills,
-    cache = context.cache,
-  }: {
-    by: LoadedBy;
-    reason: string;
-    confidence?: number;
-    matchedKeywords?: string[];
-    room?: number;
-    registry?: SkillRegistry;
-    cache?: SkillCache | undefined;
-  },
+  why: Pick<LoadedSkill, "by" | "reason" | "confidence" | "matchedKeywords">,
+  { room = Number.POSITIVE_INFINITY, registry = context.skills, cache = context.cache } = {},
 ): number {
   const { ledger, conversationId } = context;
-  const fail = (text: string, told: string): number => {
+  const { matchedKeywords: _, ...told } = why;
+  const { by, reason } = why;
+  const fail = (text: string, line: string): number => {
     context.emit({ type: "skill-failed", skill: name, by, text });
-    context.inject(told);
+    context.inject(line);
     return 0;
   };
   const hasTool = isSkillTool(context.tools["skill"], context.skills);
@@ -376,7 +359,6 @@ function injectSkill(
   try {
     const skill = registry.getSkill(name);
     if (!skill) return fail("there is no such skill", `The skill '${name}' was to be loaded, but it is not installed.`);
-    cache.get(conversationId, skill.name);
     if (by === "preload" && ledger.has(skill.name, skill.hash)) return 0;
     if (estimateTokens(skill.instructions) > room)
       return fail(
@@ -392,34 +374,18 @@ function injectSkill(
     // Names of files are useless if no tool can read them.
     const includeResources = read !== undefined || hasTool;
     const loaded = registry.load(skill.name, { ledger, conversationId, readHint, includeResources });
-    ledger.by = "tool";
     if (loaded.kind === "unknown") return fail(loaded.text, `The skill '${name}' could not be loaded.`);
     cache.set(conversationId, skill.name, skill);
     const text = skillMessage(skill.name, loaded.text, { by, reason });
     const tokens = estimateTokens(text);
     context.inject(text);
-    context.loaded.push({
-      name: skill.name,
-      by,
-      reason,
-      ...(confidence !== undefined && { confidence }),
-      ...(matchedKeywords && { matchedKeywords }),
-      tokens,
-      cached: false,
-    });
-    context.emit({
-      type: "skill-loaded",
-      skill: skill.name,
-      by,
-      reason,
-      ...(confidence !== undefined && { confidence }),
-      tokens,
-    });
+    context.loaded.push({ name: skill.name, ...why, tokens, cached: false });
+    context.emit({ type: "skill-loaded", skill: skill.name, ...told, tokens });
     return tokens;
   } catch (error) {
+    return fail(errorText(error), `The skill '${name}' fits this task but could not be loaded.${again("tries again")}`);
+  } finally {
     ledger.by = "tool";
-    const text = errorText(error);
-    return fail(text, `The skill '${name}' fits this task but could not be loaded.${again("tries again")}`);
   }
 }
 

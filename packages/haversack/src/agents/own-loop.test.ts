@@ -226,7 +226,7 @@ describe("skillMiddleware", () => {
     const first = await generateText({ model: theirs.model, tools, stopWhen: isStepCount(3), messages });
     messages.push(...first.responseMessages, { role: "user", content: TASK });
     await generateText({ model: theirs.model, tools, messages });
-    expect(textsOf(theirs.inner.calls[2], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+    expect(textsOf(theirs.inner.calls[2], "user").at(-1)).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
     const stream = wrapped(["ok"]);
     expect(await streamText({ model: stream.model, tools, prompt: "x" }).text).toBe("ok");
     const off = wrapped(["ok"], { autoTrigger: false, catalogueTokens: 60 });
@@ -294,24 +294,27 @@ describe("skillMiddleware", () => {
     });
 
     it(`keeps every earlier byte of a conversation over the ${api} API`, async () => {
-      const server = await startModelServer("One.", SKILL_CALL, "Two.", "Three.");
-      const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
-      const messages: ModelMessage[] = [];
-      for (const content of [TASK, "Thanks", "Now an architecture review of our microservices"]) {
-        messages.push({ role: "user", content });
-        messages.push(...(await generateText({ model, tools: { clock }, messages })).responseMessages);
+      // Also if the first message needs no skill: there is then no system message before that of the last one.
+      for (const first of [TASK, "Hello"]) {
+        const server = await startModelServer("One.", SKILL_CALL, "Two.", "Three.");
+        const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
+        const messages: ModelMessage[] = [];
+        for (const content of [first, "Thanks", "Now an architecture review of our microservices"]) {
+          messages.push({ role: "user", content });
+          messages.push(...(await generateText({ model, tools: { clock }, messages })).responseMessages);
+        }
+        const sent = server.requests.map(({ body }) => ({
+          head: JSON.stringify([body.system, body.tools]),
+          messages: body.messages.map((message) => JSON.stringify(message)),
+        }));
+        expect(sent).toHaveLength(4);
+        for (const [at, { head, messages: now }] of sent.entries()) {
+          const before = sent[at - 1] ?? { head, messages: [] };
+          expect(head).toBe(before.head);
+          expect(now.slice(0, before.messages.length)).toEqual(before.messages);
+        }
+        expect(sent.at(-1)?.messages.at(-1)).toContain("AUTO-LOADED SKILL: architecture-analyzer");
       }
-      const sent = server.requests.map(({ body }) => ({
-        head: JSON.stringify([body.system, body.tools]),
-        messages: body.messages.map((message) => JSON.stringify(message)),
-      }));
-      expect(sent).toHaveLength(4);
-      for (const [at, { head, messages: now }] of sent.entries()) {
-        const before = sent[at - 1] ?? { head, messages: [] };
-        expect(head).toBe(before.head);
-        expect(now.slice(0, before.messages.length)).toEqual(before.messages);
-      }
-      expect(sent.at(-1)?.messages.at(-1)).toContain("AUTO-LOADED SKILL: architecture-analyzer");
     });
 
     it(`passes on a stream that ends half-way after a skill was loaded, and an abort, over the ${api} API`, async () => {

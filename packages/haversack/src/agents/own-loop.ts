@@ -10,7 +10,13 @@ import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
 import type { SkillCache } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
-import { SkillTool, type SkillToolInput, type SkillToolOptions, type SkillToolResult } from "./skill-tool.ts";
+import {
+  SKILL_INPUT_SCHEMA,
+  SkillTool,
+  type SkillToolInput,
+  type SkillToolOptions,
+  type SkillToolResult,
+} from "./skill-tool.ts";
 
 export interface AutoTriggerOptions {
   /** The confidence that a skill needs if its author set none. Default: 0.6. */
@@ -75,7 +81,10 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
   catalogueTokens?: number;
   /** How many times in a row the model may call `skill` before its answer is passed on. Default: 5. */
   maxRounds?: number;
-  /** The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system. */
+  /**
+   * The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system; a
+   * conversation that began without a system message still gets later skills as `user`.
+   */
   injectAs?: "system" | "user";
 }
 
@@ -114,7 +123,9 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       // Without skills there is nothing to offer. A prompt that has calls of the tool keeps it: some providers refuse calls of unknown tools.
       const isOffered = skills.listSkills().length > 0 || new SkillWindow(prompt).hasCalls;
       if (!hasOwn && isOffered && params.toolChoice?.type !== "none") {
-        next.tools = [...(params.tools ?? []), await definitionOf(tool)];
+        const { name, description } = tool;
+        const definition = { type: "function" as const, name, description, inputSchema: SKILL_INPUT_SCHEMA };
+        next.tools = [...(params.tools ?? []), definition];
         OURS.add(next);
       }
       return next;
@@ -417,7 +428,9 @@ class Injector {
         continue;
       }
       const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      const added = this.#messagesFor(text, { known: known.names, hasOwn });
+      // Without a system message before it, a later one would become the system prompt of some providers, and change earlier bytes.
+      const isSystem = this.#options.injectAs !== "user" && (isFirst || next.some(({ role }) => role === "system"));
+      const added = this.#messagesFor(text, { known: known.names, hasOwn, isSystem });
       if (isFirst) next.push(...added, message);
       else next.push(message, ...added);
       isFirst = false;
@@ -425,7 +438,10 @@ class Injector {
     return next;
   }
 
-  #messagesFor(task: string, { known, hasOwn }: { known: Set<string>; hasOwn: boolean }): Message[] {
+  #messagesFor(
+    task: string,
+    { known, hasOwn, isSystem }: { known: Set<string>; hasOwn: boolean; isSystem: boolean },
+  ): Message[] {
     const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
     let entries = this.#texts.get(key);
     if (!entries) {
@@ -439,7 +455,7 @@ class Injector {
     const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
     return fresh.map(({ name, text }) => {
       known.add(name);
-      if (this.#options.injectAs !== "user") return { role: "system", content: text };
+      if (isSystem) return { role: "system", content: text };
       const message: Message = { role: "user", content: [{ type: "text", text }] };
       INJECTED.set(message, name);
       return message;
@@ -475,16 +491,6 @@ const MAX_TEXTS = 500;
 
 function readHint(name: string): string {
   return `To read one: skill({ name: "${name}", resource: "…" }).`;
-}
-
-async function definitionOf(tool: SkillTool): Promise<NonNullable<CallOptions["tools"]>[number]> {
-  const { inputSchema } = tool.toTool() as unknown as { inputSchema: { jsonSchema: unknown } };
-  return {
-    type: "function",
-    name: tool.name,
-    description: tool.description,
-    inputSchema: (await inputSchema.jsonSchema) as never,
-  };
 }
 
 function addUsage(a: Generated["usage"], b: Generated["usage"]): Generated["usage"] {

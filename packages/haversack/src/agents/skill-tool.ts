@@ -80,7 +80,7 @@ export class SkillTool {
   toTool(): Tool<SkillToolInput, SkillToolResult> {
     const made = {
       description: () => this.description,
-      inputSchema: jsonSchema<SkillToolInput>(INPUT_SCHEMA, { validate: validateInput }),
+      inputSchema: jsonSchema<SkillToolInput>(SKILL_INPUT_SCHEMA, { validate: validateInput }),
       execute: (input: SkillToolInput) => this.execute(input),
       toModelOutput: ({ output }: { output: SkillToolResult }) => ({
         type: output.success ? ("text" as const) : ("error-text" as const),
@@ -209,7 +209,8 @@ function described({ name, shortDescription }: { name: string; shortDescription:
   return text === "" ? `  - ${name}` : `  - ${name}: ${text}`;
 }
 
-const INPUT_SCHEMA = {
+/** Of the arguments, as JSON Schema. */
+export const SKILL_INPUT_SCHEMA = {
   type: "object" as const,
   properties: {
     name: { type: "string" as const, description: "Name of the skill" },

@@ -287,10 +287,10 @@ function times(count: number): string {
   return count === 1 ? "once" : count === 2 ? "twice" : `${number(count)} times`;
 }
 
-function some(count: number, noun: string): string {
+export function some(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-function number(value: number): string {
+export function number(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }

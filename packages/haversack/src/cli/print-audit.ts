@@ -1,6 +1,8 @@
 /** The audit as text: where the windows went, what was wasted, and who spent it. */
+
 import type { Audit, AuditedSession, AuditTotal, Compaction } from "../audit/audit-transcripts.ts";
 import { CATEGORIES, type Tokens, UNEXPLAINED_LABEL } from "../audit/categories.ts";
+import { number, some } from "../audit/wastes.ts";
 import { cleanLine } from "../base/clean-text.ts";
 import { localMinute } from "../base/local-time.ts";
 import { bar, canDraw } from "./charts.ts";
@@ -168,12 +170,4 @@ function localTime(at: string | null): string {
 
 function more(total: number, limit: number): string[] {
   return total > limit ? [`  ${number(total - limit)} more; \`--limit\` shows them, \`--json\` has all.`] : [];
-}
-
-function some(count: number, noun: string): string {
-  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function number(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
 }

@@ -69,7 +69,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...group("Agents", [
     entry("agent add|rm", "Name an agent and its role, or remove agents", agent),
     entry("agent list|show", "List agents, or show their tasks and skills", agent),
-    entry("agent wake", "Print what an agent needs to go on", () => import("./commands/wake.ts"), { short: "wake" }),
+    entry("agent wake", "Print what an agent needs to continue", () => import("./commands/wake.ts"), { short: "wake" }),
     entry("agent prompt", "Wake an agent with a message", () => import("./commands/prompt.ts")),
     entry("agent message", "Send a message to agents", message),
     entry("agent inbox", "Read an agent's messages", message),

@@ -3,7 +3,7 @@ import { fstatSync, statSync, writeSync } from "node:fs";
 import { HaversackError } from "../base/errors.ts";
 import type { Io } from "./command.ts";
 
-/** Node throws if the folder was deleted while a shell stood in it. */
+/** Node throws if the folder was deleted while a shell was in it. */
 function workingFolder(): string {
   try {
     return process.cwd();

@@ -95,15 +95,15 @@ Look for bugs, missing error handling, unsafe input, races, tests that cannot fa
 PASS: nothing that must change before it is merged. FAIL: something must. BLOCKED: it cannot be judged.`,
   },
   fixer: {
-    about: "Mends what a review found.",
-    body: `You mend what the last FAIL of the task whose ID is in the prompt names.
+    about: "Fixes what a review found.",
+    body: `You fix what the last FAIL of the task whose ID is in the prompt names.
 
 1. Read it: get_task_handoff with status FAIL and include_details.
 2. Claim the task: update_task_status in_progress. ${REFUSED}
-3. Find the cause, mend it, and leave the rest alone. A bug first gets a test that fails.
+3. Find the cause, fix it, and leave the rest alone. A bug first gets a test that fails.
 4. Run the project's tests, then update_task_status review, whatever the verdict.
 
-PASS: every point is mended and the tests are green. FAIL: one is not. BLOCKED: something outside the task is missing.`,
+PASS: every point is fixed and the tests are green. FAIL: one is not. BLOCKED: something outside the task is missing.`,
   },
 };
 

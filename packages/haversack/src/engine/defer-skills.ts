@@ -65,7 +65,7 @@ function deferKeys(
   const change = deferral.set(before?.trim() ? before : deferral.blank, keys, mode, known);
   const skipped = change.foreign.map(({ key, value }) => ({
     name: nameOf(deferral, key),
-    why: `has an entry of yours already: ${value}`,
+    why: `already has an entry of yours: ${value}`,
   }));
 
   const isChanged = change.text !== (before ?? deferral.blank);

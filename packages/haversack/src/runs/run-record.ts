@@ -18,6 +18,7 @@ import { agentOf, holderOf, holdLapsed, isOfRun } from "./run-agents.ts";
 import type { Place, RunParts, RunRequest } from "./run-parts.ts";
 import { RunStop } from "./session-health.ts";
 import type { StopSwitch } from "./stop-switch.ts";
+import { lastWindowTokens, type WindowUse, windowUse } from "./window-room.ts";
 
 export const NO_USAGE: Usage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
@@ -104,6 +105,16 @@ export class RunRecord {
 
   #isOurs(agent: string | undefined): boolean {
     return agent !== undefined && isOfRun(agent, this.run.id);
+  }
+
+  get windowTokens(): number {
+    return lastWindowTokens(this.sessions, this.parts.settings.sessionLimits.windowTokens);
+  }
+
+  /** With that of the sessions that still run. */
+  get windowUse(): WindowUse {
+    const sessions = this.sessions.map((session) => ({ ...session, ...this.live.get(session.number)?.state }));
+    return windowUse(sessions, this.tasks.values());
   }
 
   async update(change: Parameters<RunParts["runs"]["updateRun"]>[1]): Promise<void> {
@@ -231,7 +242,7 @@ export class RunRecord {
     const work = this.work(place);
     const { claim } = await work.store.getTask(taskId, work.by.at);
     if (claim && claim.agent === place.agent && claim.sessionId !== undefined) {
-      await releaseTask({ taskId, reason: "its session has ended, the next one goes on" }, work);
+      await releaseTask({ taskId, reason: "its session has ended, the next one continues" }, work);
     }
     const isSubAgents = claim !== undefined && claim.agent !== place.agent && this.#isOurs(claim.agent);
     const claimed = await claimTask({ taskId, ...(isSubAgents && { stealReason: "its session has ended" }) }, work);

@@ -65,7 +65,7 @@ export async function runSession(
     on({ kind: "batch", number, tasks: batch.tasks, batchSize: batch.batchSize });
     return batch.prompt;
   };
-  // A model tries again and again: the first of each tool is worth a line, and their number.
+  // A model retries denied tools: show the first call of each tool, and their number.
   const denied = new Map<string, number>();
   const noteDenied = (tool: string, text: string) => {
     const times = (denied.get(tool) ?? 0) + 1;
@@ -106,9 +106,9 @@ export async function runSession(
       },
       mark: marked.mark,
       prompt,
-      limits: { ...parts.settings.sessionLimits, ...windowOf(record.sessions) },
+      limits: { ...parts.settings.sessionLimits, windowTokens: record.windowTokens },
       endRequest: (why) => {
-        // To a person who stops the run this is said at once, also while the session waits.
+        // A person who stops the run is told at once, even while the session waits.
         if (why !== "stopped") on({ kind: "asked", number, why });
         return endRequest(why);
       },
@@ -187,9 +187,3 @@ function budgetOf(
 }
 
 const LEAST_USD = 0.01;
-
-/** The size that the last session reported: some clients tell it only at their end. */
-function windowOf(sessions: readonly RunSession[]): { windowTokens?: number } {
-  const windowTokens = sessions.findLast((session) => session.windowTokens !== undefined)?.windowTokens;
-  return windowTokens === undefined ? {} : { windowTokens };
-}

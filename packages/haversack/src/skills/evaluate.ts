@@ -293,10 +293,7 @@ export interface LeaveOneOut {
 /** The largest allowed share of cases without an expected skill in which a wrong one is shown. */
 const MOST_WRONG = { card: 0.13, any: 0.35 };
 const CARD_GRID = Array.from({ length: 31 }, (_, step) => (20 + 2 * step) / 100);
-/**
- * Starts at the product's own threshold. Whether a prompt asks for a skill at all is decided by another test, whose threshold is not
- * chosen again.
- */
+/** Starts at the product's own threshold. Whether a prompt asks for a skill at all is a separate test with a fixed threshold. */
 const NAME_GRID = Array.from({ length: 26 }, (_, step) => NAME_CONFIDENCE + step / 100);
 
 /**
@@ -401,7 +398,7 @@ export interface ParsedCases {
 
 export interface CaseOptions {
   file: string;
-  /** Whom a `[{query, should_trigger}]` list speaks of. */
+  /** The skill that a `[{query, should_trigger}]` list is about. */
   skill?: string;
   /** Only the entries whose fields have these values. */
   where?: readonly (readonly [field: string, value: string])[];
@@ -488,7 +485,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON is an expected answer here: the caller tries lines, and names the line that fails.
+    // Text that is not JSON is expected here: the caller then reads line by line and names the line that fails.
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { basename, join, sep } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
 import { errorText } from "../base/errors.ts";
 import { type FileSystem, type FolderEntry, isMissing } from "../base/file-system.ts";
+import type { SkillPlace } from "./parse-skill.ts";
 import type { Problem, SkillSource } from "./types.ts";
 
 export interface SkillRoot {
@@ -21,16 +22,9 @@ export interface SkillRoot {
   within?: string;
 }
 
-export interface SkillFile {
-  path: string;
-  /** Absent for a single markdown file. */
-  folder?: string;
-  /** The default name of the skill. */
-  folderName: string;
+export interface SkillFile extends SkillPlace {
   size: number;
   mtimeMs: number;
-  source: SkillSource;
-  plugin?: string;
 }
 
 export interface SkillFileOptions {
@@ -205,19 +199,19 @@ function followLink(
     const isHere = isInside(real, within) || isInside(real, realRoot);
     if (!isHere && !isFree) report("link-leads-out", pointsOutside(root));
     else if (!isHere && isForeign)
-      report("link-foreign", "the link leads to what another user owns and is not followed");
+      report("link-foreign", "the link's target belongs to another user, so it is not followed");
     else if (real !== realRoot && isInside(realRoot, real))
-      report("link-circle", "the link leads to a folder that contains it and is not followed");
+      report("link-circle", "the link leads to a folder that contains it, so it is not followed");
     else return { real, kind };
   } catch (error) {
-    report("link-broken", isMissing(error) ? "the link leads nowhere" : errorText(error));
+    report("link-broken", isMissing(error) ? "the link is broken" : errorText(error));
   }
   return undefined;
 }
 
 function pointsOutside({ source }: SkillRoot): string {
   const place = source.kind === "user" ? "its folder" : "the project";
-  return `the link points outside ${place} and is not followed; to use it, name its target under skills.folders`;
+  return `the link points outside ${place}, so it is not followed; to use it, name its target under skills.folders`;
 }
 
 /** Both must be real paths. */

@@ -155,7 +155,7 @@ export function reviewOf(subject: TreeTask, options: DispatchOptions): Dispatch 
       const mended = fixes.some(({ status, at: mendedAt }) => status === "PASS" && mendedAt > at);
       if (mended) said.push(`Dispatch ${role} for ${subject.id} again (attempt ${attempt + 1}): the fixer is done.`);
       else if (fixes.length >= fixer.mostAttempts)
-        said.push(`Block ${subject.id} and report it: ${fixes.length} attempts did not mend what ${role} found.`);
+        said.push(`Block ${subject.id} and report it: ${fixes.length} attempts did not fix what ${role} found.`);
       else
         said.push(
           `Dispatch ${fixer.role} for ${subject.id}, attempt ${fixes.length + 1} of ${fixer.mostAttempts}. ${role} found: ${summary}`,

@@ -232,7 +232,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
       const work = await openWork(call, "save");
       const changes = await readFields(call, { title: "title", ...kind.fields, status: "status" });
       if (Object.keys(changes).length === 0) {
-        throw new HaversackError("usage", "nothing to change was given", {
+        throw new HaversackError("usage", "give at least one field to change", {
           hint: `\`haversack ${noun} update --help\` lists the fields`,
         });
       }

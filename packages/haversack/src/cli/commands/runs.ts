@@ -72,7 +72,7 @@ const runsList: Command = {
 function endOf(run: SeenRun, now: Date): string {
   if (run.isSilent)
     return `last heartbeat ${formatAgo(run.seenAt, now)}; other runs free its tasks after 10 minutes, or its leases end`;
-  return run.remedy ? `go on with: ${run.remedy}` : (run.stopped ?? "");
+  return run.remedy ? `continue with: ${run.remedy}` : (run.stopped ?? "");
 }
 
 const runsShow: Command = {
@@ -86,7 +86,7 @@ const runsShow: Command = {
     const { runs: store, by } = await openWork(call, "read");
     const run = asSeen(await findRun(call, store), by.at);
     const stopped = run.remedy
-      ? `interrupted; go on with \`${run.remedy}\``
+      ? `interrupted; continue with \`${run.remedy}\``
       : (run.stopped ?? "not yet, it is at work");
     const input = await readReport(run, stopped, store);
     if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...viewRun(run) })}\n`);
@@ -127,7 +127,7 @@ const runsFollow: Command = {
         await waitForChange(mark, LOOK_MS);
         continue;
       }
-      const why = run.remedy ? `interrupted; go on with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
+      const why = run.remedy ? `interrupted; continue with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
       tell("end", `Run ${id} ${why}`, viewRun(run));
       return run.stopped?.startsWith("done") ? 0 : 1;
     }
@@ -177,7 +177,7 @@ const runsStop: Command = {
       const { runs: store, by } = await openWork(call, "save");
       const run = asSeen(await findRun(call, store, { isAtWork: true }), by.at);
       if (run.state !== "running") {
-        const more = run.remedy ? `; \`${run.remedy}\` goes on with it` : "";
+        const more = run.remedy ? `; \`${run.remedy}\` continues it` : "";
         return refuse(call, {
           text: `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}${more}`,
         });

@@ -228,6 +228,6 @@ function requirePath(call: Call, option: string, kind: "file" | "folder"): strin
   const path = resolve(call.io.cwd, given);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new HaversackError("not-found", `there is no ${kind} ${given}`);
-  if (found.isDirectory() !== (kind === "folder")) throw new HaversackError("usage", `${given} is no ${kind}`);
+  if (found.isDirectory() !== (kind === "folder")) throw new HaversackError("usage", `${given} is not a ${kind}`);
   return path;
 }

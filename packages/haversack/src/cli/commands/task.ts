@@ -153,7 +153,7 @@ const taskUpdate: Command = {
     const both = names.find((name) => (CLEARS[name] ?? "") in given);
     if (both) throw new HaversackError("usage", `${both} cannot be both given and cleared`);
     if (title === undefined && names.length === 0 && Object.keys(given).length === 0) {
-      throw new HaversackError("usage", "nothing to change was given", {
+      throw new HaversackError("usage", "give at least one field to change", {
         hint: "`haversack task update --help` lists the fields",
       });
     }

@@ -136,7 +136,7 @@ class OpencodeReading {
     const words = text(part["text"]) ?? "";
     if (part["ignored"] === true) return this.#sink.skipped();
     if (this.#isSummary) {
-      // A summary without a mark of the compaction before it: the version is another one, and the window ends here.
+      // A summary without a compaction mark before it comes from another version of the client. The window ends here.
       if (!this.#summaryDue) this.#sink.compaction({});
       this.#summaryDue = false;
       return this.#sink.add("summary", words);

@@ -35,8 +35,7 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
   const feature = openFeature(request.feature, parts);
   const { role, set } = requireRole(map, request.role, { phase: request.phase, open: feature.phase });
   const loop: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
-  if (answer.trim() === "")
-    return { kind: "refused", text: "there is no answer: nothing came, and nothing was recorded" };
+  if (answer.trim() === "") return { kind: "refused", text: "the answer is empty; nothing was recorded" };
 
   const reading = parseReviewAnswer(answer);
   if (reading.kind === "unreadable" && givesVerdict(role)) {
@@ -269,7 +268,7 @@ export async function decideIssue(request: DecisionRequest, parts: ArtifactParts
   const loop: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
   const outcome = await parts.store.decideIssue(loop, { issueId: request.issueId, text }, parts.by);
   if (outcome.kind === "no-loop") {
-    throw new HaversackError("not-found", `${role.name} has found nothing in ${feature.key} yet`);
+    throw new HaversackError("not-found", `${role.name} has no issues in ${feature.key} yet`);
   }
   if (outcome.kind === "no-issue") {
     const [guess = outcome.known.join(", ")] = nearest(request.issueId, outcome.known);

@@ -180,7 +180,7 @@ function whyNothing(
   { leftOut, state }: WakeUp,
   { key, budgetTokens }: { key: WakeKey; budgetTokens: number | undefined },
 ): string {
-  if (leftOut.length > 0) return `${budgetTokens} tokens have no room for a packet: 100 have for the smallest`;
+  if (leftOut.length > 0) return `${budgetTokens} tokens are too few for a packet: the smallest needs 100`;
   const who = key.name !== undefined ? `@${key.name}` : key.sessionId !== undefined ? `session ${key.sessionId}` : "it";
   const { suggested, readyCount = 0 } = state;
   const ready = suggested ? `; ${readyCount === 1 ? "1 task is" : `${readyCount} tasks are`} ready` : "";

@@ -13,23 +13,14 @@ import { recordInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/events/session-tasks.ts";
 import { taskIdsIn } from "../../work/task.ts";
 import type { EventAnswer, EventBase } from "../events/client-event.ts";
+import type { StartedAgent } from "../wake/wake-sub-agent.ts";
 
 export interface SubAgentParts {
   handle: StoreHandle;
   tasks: SessionTasks;
   spawns: Spawns;
   /** What a sub-agent of this type needs to start the task. */
-  packetFor(
-    start: {
-      sessionId: string;
-      toolUseId: string;
-      taskId: string;
-      agentType: string;
-      prompt?: string;
-      isDispatched?: boolean;
-    },
-    client: ClientProfile,
-  ): string;
+  packetFor(start: Omit<StartedAgent, "client">, client: ClientProfile): string;
   /** The text of the skills that fit the sub-agent's prompt; recorded for its window. "": none fits. */
   skillsFor(start: BeforeSpawn): string;
   /** The latest handoff that this agent stored. */

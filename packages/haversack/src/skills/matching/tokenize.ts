@@ -338,8 +338,8 @@ export interface PromptTerms {
 const PROMPT_WEIGHT = { word: 1, part: 0.5, whole: 1, pair: 0.5 };
 
 /**
- * A prompt states its wish at the start, or at the end after what was pasted. After this many words a word counts half. Words from the
- * end are counted double, so that of a long prompt the last sentence counts, but less than the first. Adds 0.5 points of recall@3.
+ * A prompt states its wish at the start, or at the end after what was pasted. After this many words a word counts half. The distance
+ * from the end counts double, so that the last sentence of a long prompt counts, but less than the first. Adds 0.5 points of recall@3.
  */
 const HALF_AT = 20;
 const END_FACTOR = 2;
@@ -370,7 +370,7 @@ export function promptTerms(prompt: string): PromptTerms {
   };
 }
 
-/** Whether only polite words stand before this place, and after it nothing or what an order is given about. */
+/** Whether only polite words come before this place, and after it nothing or an object such as "this". */
 function isOrder(words: readonly string[], at: number): boolean {
   const next = words[at + 1];
   return (
@@ -378,14 +378,14 @@ function isOrder(words: readonly string[], at: number): boolean {
   );
 }
 
-/** What stands in a code block was pasted: it shows the matter, it does not ask. Unless there is nothing else. */
+/** Code blocks are pasted material, not a request. They stay if nothing else is left. */
 function withoutCode(prompt: string): string {
   if (!prompt.includes("```")) return prompt;
   const rest = prompt.replace(/^[ \t]*```[\s\S]*?(?:^[ \t]*```|$(?![\s\S]))/gm, "\n");
   return rest.trim() === "" ? prompt : rest;
 }
 
-/** Characters of a prompt that are looked at for code blocks, and of what remains, for words. */
+/** Maximum characters of a prompt that are searched for code blocks, and of the rest that are split into words. */
 const MOST_READ = 30_000;
 const MOST_TOKENIZED = 4500;
 

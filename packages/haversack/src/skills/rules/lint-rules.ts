@@ -152,7 +152,7 @@ function lintWords(rule: SkillRule): Problem[] {
   }
   for (const key of ["intentPatterns", "pathPatterns", "contentPatterns"] as const) {
     const twice = rule[key].find((text, index) => rule[key].indexOf(text) !== index);
-    if (twice !== undefined) report("suggestion", "pattern-duplicate", `${quoted(twice)} stands twice`, key);
+    if (twice !== undefined) report("suggestion", "pattern-duplicate", `${quoted(twice)} is listed twice`, key);
   }
   return problems;
 }

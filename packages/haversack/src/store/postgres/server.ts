@@ -462,7 +462,7 @@ function isBroken(error: unknown): boolean {
   );
 }
 
-/** It was there and is gone: worth another attempt, also the first time. */
+/** The connection existed and was cut: worth another attempt, even the first time. */
 function isCut(error: unknown): boolean {
   return (
     /^(ECONNRESET|EPIPE|57P01|57P02)$/.test(codeOf(error)) ||
@@ -510,7 +510,7 @@ export function serverFault(error: unknown, shown: string): unknown {
   if (/no pg_hba\.conf entry|pg_hba\.conf rejects/.test(text)) {
     const hint = /no encryption/.test(text)
       ? "the server may want TLS: give `sslmode=require` or stricter"
-      : "ask who runs the server: its pg_hba.conf says who may connect from where";
+      : "ask the server's administrator: its pg_hba.conf decides who may connect from where";
     return fault("store-unreadable", `${shown} does not let this user in: ${text}`, hint, error);
   }
   if (/^28/.test(code) || /password must be a/.test(text)) {
@@ -559,7 +559,7 @@ export function serverFault(error: unknown, shown: string): unknown {
     const why = text.replace(/;.*/, "").replace(/: \.?$/, "");
     const hint = /not support SSL/.test(text)
       ? "with `sslmode=prefer` or `disable` the connection is not encrypted"
-      : "name the certificate of its CA in `sslrootcert`, and the host as its certificate does";
+      : "name the CA's certificate in `sslrootcert`, and use the host name in the server's certificate";
     return fault("store-unreadable", `${shown} cannot be used with this sslmode: ${why}`, hint, error);
   }
   return error;

@@ -11,7 +11,7 @@ import type { Migration } from "../migrations.ts";
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
-/** Rows of which tables make a task special: it is read again, in the general way, after it was taken. */
+/** A task with rows in these tables is special: after it was taken, it is read again in the general way. */
 const SPECIAL: Readonly<Record<string, string>> = {
   dependencies: "SELECT task FROM changed UNION SELECT depends_on FROM changed",
   task_wip: "SELECT task FROM changed",
@@ -23,7 +23,7 @@ const SPECIAL: Readonly<Record<string, string>> = {
     "SELECT parent FROM changed WHERE parent IS NOT NULL UNION SELECT c.seq FROM changed c JOIN aliases a ON c.id IN (a.id, a.alias)",
 };
 
-/** And of which make it unusual: it is taken in the general way. */
+/** A task with rows in these tables is unusual: it is taken in the general way. */
 const UNUSUAL = new Set(["blockers", "lost_claims"]);
 
 const mark = (

@@ -75,7 +75,7 @@ export async function changeOffline(
   }
 }
 
-/** Imports cannot wait: what they find decides what they make. */
+/** Imports cannot be sent later: what they find decides what they create. */
 export type OfflineChange = Exclude<
   {
     [Name in keyof WorkStore]: WorkStore[Name] extends (...args: never[]) => Promise<unknown> ? Name : never;
