@@ -159,7 +159,12 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
   expect(run.sessions()[2]?.prompt).toContain(
     `A review failed:\n- ${run.tasks[0]}: spec-reviewer: The limit is missing.`,
   );
-  expect(run.report().tasks[0]).toMatchObject({ state: "done", review_failures: 1 });
+  expect(out).toContain('"Task 1" goes back: spec-reviewer: The limit is missing.');
+  const [task] = run.report().tasks;
+  expect(task).toMatchObject({ state: "done", review_failures: 1 });
+  // What the reviewer found is mended: nothing of it stands in the report.
+  expect(task.evidence).toBeUndefined();
+  expect((await run.haversack("runs", "show")).out).not.toContain("The limit is missing");
 });
 
 it("takes no verdict for none: a reviewer that says nothing is asked again, and then the task goes back", async () => {

@@ -290,7 +290,8 @@ export class Verifier {
     }
     const summary = handoff?.summary;
     await this.#record.setTask(task.id, {
-      ...{ state: "done", title: task.title, decisions, isUnverified: false },
+      // What a reviewer had found is mended.
+      ...{ state: "done", title: task.title, decisions, isUnverified: false, evidence: undefined },
       ...(summary !== undefined && { summary }),
     });
     this.#tell(task, "done", summary ?? "");

@@ -145,8 +145,8 @@ export interface RunTask {
   fixes: number;
   reviewFailures: number;
   title: string;
-  /** Why it is blocked. */
-  evidence?: string;
+  /** Why it is blocked, or went back into the next session. */
+  evidence?: string | undefined;
   /** From its last handoff and its WIP, copied before it was done, because decay may shorten them. */
   summary?: string;
   decisions?: readonly string[];
