@@ -99,6 +99,18 @@ describe("before anything is spent", () => {
     },
   );
 
+  it("a test command that does not end: nothing is spent, and nothing stays behind", async () => {
+    const run = await project({ tasks: 1, settings: { work: { test_command: "sleep 600", test_minutes: 1 } } });
+    const { code, out } = await run.work(["--all"]);
+    expect(code).toBe(1);
+    expect(out).toContain(
+      "Stopped (no-tests): `sleep 600` took longer than work.test_minutes; it names no failing test",
+    );
+    expect(out).toContain("raise work.test_minutes");
+    expect(run.sessions()).toEqual([]);
+    expect(run.leftovers()).toEqual([]);
+  });
+
   it("--no-tests: the end and the report say what nobody checked", async () => {
     const run = await project({ tasks: 2 });
     const { code, out } = await run.work(["--all", "--no-tests"]);

@@ -262,7 +262,7 @@ describe("tests of the project", () => {
     });
     run.script(`agent.write("hang", ""); ${FINISH_ALL}`);
     const { code, out } = await run.work(["--all"]);
-    expect(out).toContain("took too long");
+    expect(out).toContain("took longer than work.test_minutes");
     expect(code).toBe(1);
     expect(Object.values(await run.status())).toEqual(["blocked"]);
     expect(run.leftovers()).toEqual([]);

@@ -344,6 +344,28 @@ describe("headless.fill_sessions", () => {
     expect(Object.values(await slow.status())).toEqual(Array(4).fill("todo"));
   });
 
+  it("goes on after a task was blocked; what a reviewer sends back goes into a fresh window", async () => {
+    const run = await project({
+      tasks: 3,
+      script: `
+        if (agent.purpose === "review") {
+          agent.answer("VERDICT: " + (agent.number === 2 ? "FAIL" : "PASS"));
+          return agent.result();
+        }
+        await agent.turns(async (tasks, turn) => {
+          for (const task of tasks) agent.finish(task, turn === 1 && agent.number === 1 ? "BROKEN" : "sound");
+          agent.answer("done", 20000);
+          agent.result();
+        });`,
+      settings: { work: { auto_fix: false }, headless: { fill_sessions: true, reviewers: ["spec-reviewer"] } },
+    });
+    expect((await run.work(["--all"])).out).toContain("2 blocked, the rest is done");
+    const { sessions } = run.report();
+    const all = sessions.map((one: { purpose: string; tasks: string[] }) => `${one.purpose} ${one.tasks.length}`);
+    // The first session: a batch of two, which the tests fail, and a batch of one, which the reviewer sends back.
+    expect(all).toEqual(["batch 3", "review 1", "batch 1", "review 1"]);
+  });
+
   it("a session that is killed in its second batch costs only that batch", async () => {
     const run = await project({
       tasks: 5,
