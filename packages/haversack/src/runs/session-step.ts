@@ -108,6 +108,8 @@ export async function runSession(
       prompt,
       limits: { ...parts.settings.sessionLimits, windowTokens: record.windowTokens },
       endRequest: (why) => {
+        // If the runner is killed from here on, the session's end is no crash.
+        void runs.updateSession(runId, number, { asked: why }).catch(() => undefined);
         // To a person who stops the run this is said at once, also while the session waits.
         if (why !== "stopped") on({ kind: "asked", number, why });
         return endRequest(why);

@@ -129,8 +129,8 @@ export interface RunSession extends NewRunSession {
   compactions?: number;
   /** Where uncommitted changes were kept. */
   kept?: string;
-  /** It was asked to end, and the next session continues its tasks: not a crash. */
-  isHandedOn?: boolean;
+  /** Why it was asked to save and end. If its runner is killed then, its end is no crash. */
+  asked?: string;
 }
 
 export type RunSessionChange = Partial<Omit<RunSession, "runId" | "number" | "purpose" | "startedAt">>;
