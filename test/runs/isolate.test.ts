@@ -105,7 +105,9 @@ describe("--isolate", () => {
         agent.result();`,
     });
     const { out } = await run.work(["--all", "--isolate"]);
-    expect(out).toMatch(/kept on haversack\/\S+: other, which its session left it for, does not have all of its commits/);
+    expect(out).toMatch(
+      /kept on haversack\/\S+: other, which its session left it for, does not have all of its commits/,
+    );
     expect(Object.values(await run.status())).toEqual(["blocked"]);
     const branch = run.git("for-each-ref", "--format=%(refname:short)", "refs/heads/haversack").trim();
     expect(run.git("show", `${branch}:one.txt`)).toBe("one");

@@ -216,7 +216,7 @@ class Runner {
   async #baseline(): Promise<void> {
     const record = this.#record;
     if (record.run.base !== undefined) return;
-    record.keep(record.home, 0);
+    const kept = record.keep(record.home, 0);
     const tested = await this.#verifier.test([], record.home);
     if (tested === "stopped") return;
     if (tested && !tested.isGreen) {
@@ -232,7 +232,7 @@ class Runner {
       this.#parts.on({ kind: "note", text });
       await record.learnRed(tested.fingerprint);
     }
-    await record.update({ base: headCommit(this.#parts.cwd) ?? "" });
+    await record.update({ base: headCommit(this.#parts.cwd) ?? "", ...kept });
   }
 
   /** Checks tasks that a session finished but that no earlier runner process verified. */

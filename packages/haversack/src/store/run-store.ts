@@ -76,6 +76,8 @@ export interface Run extends NewRun {
   report?: string;
   /** The commit it started from. */
   base?: string;
+  /** Where the changes were kept that were uncommitted before the first session. */
+  kept?: string;
   /** The fingerprint of a test failure before the first task. */
   redBefore?: string;
   batchSize: number;
@@ -96,6 +98,7 @@ export interface RunChange {
   stopped?: string;
   report?: string;
   base?: string;
+  kept?: string;
   redBefore?: string;
   batchSize?: number;
   process?: RunProcess;
