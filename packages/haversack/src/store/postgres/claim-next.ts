@@ -28,7 +28,7 @@ interface Wanted {
 const STATEMENTS_AT_ONCE = 2;
 
 /** Each number of tasks is a statement of its own: with a parameter for it, the server would plan each anew. */
-const MOST_SHARED = 32;
+const MOST_SHARED = 100;
 
 export class NextClaims {
   readonly #server: Server;
@@ -48,11 +48,16 @@ export class NextClaims {
     checkCount("lease_ms", request.leaseMs);
     const rows = await new Promise<ClaimedRow[]>((resolve, reject) => {
       this.#waiting.push({ request, by, count, settle: { resolve, reject } });
-      this.#next();
+      this.#nextSoon();
     });
     const claimed: Claimed[] = [];
     for (const row of rows) claimed.push(await toClaimed(this.#server, row, by));
     return claimed;
+  }
+
+  /** After all that can run now: of those that one statement answered, many may ask again at once. */
+  #nextSoon(): void {
+    setImmediate(() => this.#next());
   }
 
   #next(): void {
@@ -79,7 +84,7 @@ export class NextClaims {
       )
       .finally(() => {
         this.#running--;
-        this.#next();
+        this.#nextSoon();
       });
   }
 
