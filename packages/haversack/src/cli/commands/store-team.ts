@@ -98,7 +98,7 @@ const storeStatus: Command = {
     json: "{driver: postgresql|sqlite, file, schema_version, address?, project?, from?: environment|record, user?, server_version?, latency_ms?, clock_offset_ms?, read_only?, snapshot_at?, offline_since?, waiting?, waiting_since?, conflicts?, problem?}.",
   },
   async run(call): Promise<ExitCode> {
-    const project = openProject(call, { access: "read" });
+    const project = openProject(call, { access: "look" });
     const { paths } = project;
     const status = await sharedStatus(project);
     const team = project.isMemory ? undefined : teamState(project.handle);

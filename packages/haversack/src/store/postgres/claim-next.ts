@@ -9,7 +9,7 @@ import { checkCount } from "../../work/clean-input.ts";
 import type { Claim, TaskDetails } from "../../work/task.ts";
 import type { Actor, ClaimOutcome, ClaimRequest } from "../work-store.ts";
 import type { Connection } from "./connection.ts";
-import { escapeText, restoreText } from "./dialect.ts";
+import { restoreText } from "./dialect.ts";
 import { inTransaction, type Server } from "./server.ts";
 import { findSeq, findStory } from "./work/ids.ts";
 import { type ClaimRow, type TaskRow, toTask } from "./work/rows.ts";
@@ -88,22 +88,26 @@ export class NextClaims {
       });
   }
 
-  #isAlike({ request: one, by }: Wanted, { request: other, by: otherBy }: Wanted): boolean {
-    const isSameTime = this.#server.isServerClock || by.at.getTime() === otherBy.at.getTime();
-    return isSameTime && one.leaseMs === other.leaseMs && one.epicId === other.epicId && one.storyId === other.storyId;
+  #isAlike(one: Wanted, other: Wanted): boolean {
+    const isSameTime = this.#server.isServerClock || one.by.at.getTime() === other.by.at.getTime();
+    const fields = ["leaseMs", "epicId", "storyId"] as const;
+    return isSameTime && one.count === other.count && fields.every((key) => one.request[key] === other.request[key]);
   }
 
   /** In the order of those who asked, with a gap for each that got nothing. */
   async #claim(group: readonly Wanted[]): Promise<(ClaimedRow | undefined)[]> {
     const [{ request, by }] = group as readonly [Wanted];
     const { leaseMs, epicId, storyId } = request;
-    const actors = group.flatMap((wanted) => Array.from({ length: wanted.count }, () => wanted.by));
-    const who = actors.flatMap(({ name, sessionId, agentId = "", place: { client, worktree, branch } = {} }) =>
+    const who = group.flatMap(({ by: { name, sessionId, agentId = "", place: { client, worktree, branch } = {} } }) =>
       [name, sessionId, agentId, client, worktree, branch].map((value) => value ?? null),
     );
+    const actors = group.flatMap((wanted) => Array.from({ length: wanted.count }, () => wanted.by));
     const at = this.#server.isServerClock ? null : by.at.getTime();
     const scope = epicId !== undefined ? "epic" : storyId !== undefined ? "story" : undefined;
-    const sql = claimSql(actors.length, scope);
+    const sql = claimSql(
+      group.map(({ count }) => count),
+      scope,
+    );
     const rows = await this.#server.statement(
       async (db, { token, isRepeat }) => {
         const scoped: number[] = [];
@@ -117,7 +121,7 @@ export class NextClaims {
     const found: (ClaimedRow | undefined)[] = actors.map(() => undefined);
     for (const row of rows as unknown as ClaimedRow[]) {
       // Of one whose answer was lost, somebody may have taken it over since.
-      if (row.agent === escapeText(actors[row.place - 1]?.name)) found[row.place - 1] = row;
+      if (row.agent === actors[row.place - 1]?.name) found[row.place - 1] = row;
     }
     return found;
   }
@@ -143,13 +147,15 @@ const HOUR_MS = 60 * 60_000;
 const statements = new Map<string, string>();
 
 /** Each scope has an index of its own. */
-function claimSql(count: number, scope: "epic" | "story" | undefined): string {
-  const key = `${scope ?? ""}${count}`;
+function claimSql(counts: readonly number[], scope: "epic" | "story" | undefined): string {
+  const key = `${scope ?? ""}${counts}`;
   const known = statements.get(key);
   if (known !== undefined) return known;
-  const who = (slot: number) =>
-    `(${slot + 1}, ${Array.from({ length: 6 }, (_, index) => `$${5 + slot * 6 + index}::text`).join(", ")})`;
-  const slots = Array.from({ length: count }, (_, slot) => who(slot)).join(", ");
+  let count = 0;
+  const who = counts.map((wanted, index) => {
+    const values = Array.from({ length: 6 }, (_, at) => `$${5 + index * 6 + at}::text`);
+    return `(${count + 1}, ${(count += wanted)}, ${values.join(", ")})`;
+  });
   const sql = `WITH gate AS MATERIALIZED (
     SELECT now_ms, to_char(to_timestamp(now_ms / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now_text
     -- NULL: the server's time.
@@ -167,11 +173,12 @@ function claimSql(count: number, scope: "epic" | "story" | undefined): string {
     SELECT gate.*, p.task, ${count === 1 ? "1" : "row_number() OVER (ORDER BY p.order_key DESC, p.task)"} AS place, o.task IS NOT NULL AS is_special,
       s.id AS story_id, (h.task IS NOT NULL OR o.is_unusual OR s.status <> 'in_progress') IS TRUE AS is_unusual
     FROM gate CROSS JOIN LATERAL (
-      SELECT q.task, q.story, q.order_key FROM queue q WHERE q.is_ready = 1${scope ? ` AND q.${scope} = $${5 + count * 6}` : ""}
+      SELECT q.task, q.story, q.order_key FROM queue q WHERE q.is_ready = 1${scope ? ` AND q.${scope} = $${5 + counts.length * 6}` : ""}
         ORDER BY q.order_key DESC, q.task LIMIT ${count} FOR UPDATE SKIP LOCKED
     ) p LEFT JOIN last_holders h ON h.task = p.task LEFT JOIN special_tasks o ON o.task = p.task LEFT JOIN stories s ON s.seq = p.story
   ), chosen AS MATERIALIZED (
-    SELECT p.*, w.* FROM picked p JOIN (VALUES ${slots}) AS w (slot, agent, session_id, agent_id, client, worktree, branch) ON w.slot = p.place
+    SELECT p.*, w.* FROM picked p JOIN (VALUES ${who.join(", ")}) AS w (first, last, agent, session_id, agent_id, client, worktree, branch)
+      ON p.place BETWEEN w.first AND w.last
     WHERE NOT p.is_unusual
   ), queued AS (
     UPDATE queue q SET is_todo = 0, is_ready = 0 FROM chosen c WHERE q.task = c.task
