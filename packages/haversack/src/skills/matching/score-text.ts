@@ -136,17 +136,17 @@ const ORDERED_CONFIDENCE = 0.6;
  * model of independent words: a word that the skill has counts for it, the rarer the word is in ordinary requests the more; a word that
  * the skill lacks counts against it. The rarity comes from the background alone, because a pool of five skills has no statistics.
  *
- * The numbers below: without that term, and as many right prompts passing, so many of the prompts that fit nothing in a small pool pass
- * (with all terms 24%). `npm run bench matching` fits them again without each source of prompts in turn. What it fits on all sources is
- * about as good, and less sure of a skill whose name the prompt says.
+ * “Without: 30%” means: without that term, and with as many right prompts passing, 30% of the prompts that fit nothing in a small pool
+ * pass (24% with all terms). `npm run bench matching` fits the weights again without each source of prompts in turn. A fit on all
+ * sources is about as good, but less sure of skills that the prompt names.
  */
 export const EVIDENCE = {
   constant: 1.75,
-  /** A rare word in name or description; a common one counts its part. Without: 30%. */
+  /** A rare word in name or description; a common one counts less. Without: 30%. */
   told: 2.7,
   /** A rare word that only the body has. Without: the same, but three times as many ordinary prompts pass in large pools. */
   mentioned: 1,
-  /** A word that the skill lacks. Prompts name things of their own, so a rare word that is missing says less. Without: 47%. */
+  /** A word that the skill lacks. It weighs less than a match, because prompts also name things of their own. Without: 47%. */
   missing: -1.1,
   missingRare: 0.75,
   /** A second and a third word confirm the first, which is often meant in another sense: "release the lock". Without: 27%. */
@@ -157,8 +157,8 @@ export const EVIDENCE = {
   nameSaid: 1.2,
   nameRare: 3.1,
   /**
-   * Shorter prompts need more evidence, the larger the pool, because chance finds them a skill: the logarithm of the pool's size, and
-   * that times the logarithm of the prompt's length. Without, three times as many ordinary prompts pass in large pools.
+   * In a large pool chance finds a skill for a short prompt, so short prompts need more evidence there: the logarithm of the pool's
+   * size, and that times the logarithm of the prompt's length. Without: three times as many ordinary prompts pass in large pools.
    */
   size: -2.3,
   sizeAndLength: 1,
@@ -168,7 +168,7 @@ export const EVIDENCE = {
 const LEAST_STRENGTH = 0.29;
 /** Smaller pools were not fitted. */
 const SMALLEST_POOL = 3;
-/** Of the strongest skills; the best by score is not always the one with the most evidence. */
+/** Of the strongest skills, this many are tested: the best by score is not always the one with the most evidence. */
 const ASKED_OF = 3;
 
 /** What the weights are applied to. */
@@ -188,9 +188,9 @@ const LEAST_EVIDENCE = 0.1;
 
 /**
  * How likely a skill is the right one, if the prompt asks for any: a logistic curve, fitted by likelihood. Prompts that must not bring a
- * skill count twice, because a wrong card costs more than a missing one. None of the terms grows with the number of skills.
- * `npm run bench matching` fits them again without each source of prompts in turn. Its fit on all sources is about as good: `covered` and
- * `score` say nearly the same, and this one is surer of a skill whose name the prompt says.
+ * skill count twice, because a wrong card costs more than a missing one. None of the terms grows with the number of skills. `npm run
+ * bench matching` fits them again without each source of prompts in turn. A fit on all sources is about as good (`covered` and `score`
+ * nearly coincide), but less sure of skills that the prompt names.
  */
 export const SURE = {
   constant: -5.85,
@@ -225,7 +225,7 @@ export interface Scored<Key> {
   isOrdered: boolean;
   gains: Gain[];
   sure: SureTerms;
-  /** That the prompt asks for this skill; absent if too little was said to tell. */
+  /** Evidence that the prompt asks for this skill; absent if the prompt says too little. */
   evidence: EvidenceTerms | undefined;
 }
 
@@ -400,7 +400,7 @@ class WordEvidence {
     size: number;
   }): EvidenceTerms | undefined {
     const [first = 0, second = 0, third = 0] = this.#strengths.sort((a, b) => b - a);
-    // A phrase is more than its words. "Review my branch" says the name of a skill and another of its words.
+    // A phrase is more than its words: "review my branch" has a skill's name and another of its words.
     const isPhrase = this.paired > 0 || (nameSaid === 1 && this.#strengths.length > 1);
     if (first + second + third < LEAST_STRENGTH && !isPhrase) return undefined;
     const logSize = Math.log(Math.max(SMALLEST_POOL, size));

@@ -47,7 +47,29 @@ export class SkillRows {
   }
 
   cards(keys: readonly number[]): SkillCard[] {
-    return (this.allIn(CARDS, keys) as unknown as CardRow[]).map(toCard);
+    return this.allIn(CARDS, keys).map(toCard);
+  }
+
+  card(id: string): SkillCard | undefined {
+    return this.all(CARD, id).map(toCard)[0];
+  }
+
+  /** The skill defined by this file. */
+  cardAt(path: string): SkillCard | undefined {
+    return this.all(CARD_AT, path).map(toCard)[0];
+  }
+
+  /** The installed id for a name: an exact match, else a skill of that name with or without a plugin prefix. */
+  idOf(name: string): string | undefined {
+    // The usual case, found by an index. Callers ask for this card next.
+    if (this.card(name)) return name;
+    const bare = name.slice(name.lastIndexOf(":") + 1);
+    const rows = this.all(IDS_NAMED, bare, `:${bare}`);
+    return rows[0] && String(rows[0]["id"]);
+  }
+
+  listCards(): SkillCard[] {
+    return this.all(ALL_CARDS).map(toCard);
   }
 
   /** Fills in `IN ()`. A few values are written out, which takes SQLite a third of the time that JSON takes. `first`: those before it. */
@@ -63,6 +85,9 @@ export class SkillRows {
     return statement.all(...values);
   }
 }
+
+/** Lookups by name and by file, and the list of all skills: what sessions and tools need of the index. */
+export type SkillLookup = Pick<SkillRows, "card" | "cardAt" | "idOf" | "listCards" | "cards" | "patterns" | "body">;
 
 interface FileOfVersion {
   path: string;
@@ -86,14 +111,14 @@ export const FEW = 100;
 const PATTERNS = `
 SELECT skill, kind, source, flags, linear FROM patterns
 WHERE kind IN ${ALL_OF_JSON} AND source NOT IN (SELECT source FROM slow_patterns) ORDER BY id`;
-export const CARD_COLUMNS = `
+const CARD_COLUMNS = `
 SELECT s.key, s.id, s.name, s.description, s.brief, s.domain, s.path, s.folder, s.hash, s.source_kind, s.source_label,
   s.model_invocable, s.load_confidence, s.requires, s.tied, r.data AS rule
 FROM skills s LEFT JOIN skill_rules r ON r.skill = s.key WHERE s.active = 1`;
 
 const CARDS = `${CARD_COLUMNS} AND s.key IN ()`;
 
-export interface CardRow {
+interface CardRow {
   key: number;
   id: string;
   name: string;
@@ -112,7 +137,8 @@ export interface CardRow {
   rule: string | null;
 }
 
-export function toCard(row: CardRow): SkillCard {
+function toCard(found: object): SkillCard {
+  const row = found as CardRow;
   const card: SkillCard = {
     key: row.key,
     id: row.id,
@@ -134,9 +160,8 @@ export function toCard(row: CardRow): SkillCard {
   return card;
 }
 
-// The half of the compiled skill index that a prompt reads.
-
-export class PromptIndex extends SkillRows implements MatchIndex {
+/** The index for prompts and searches. Most events look up a few skills and need only `SkillRows`. */
+export class SqliteSkillIndex extends SkillRows implements MatchIndex {
   #facts: PoolFacts | undefined;
   /** The lists of the prompt that is being ranked; undefined for a term without a list. */
   #lists = new Map<string, PostingList | undefined>();
@@ -164,7 +189,7 @@ export class PromptIndex extends SkillRows implements MatchIndex {
   }
 
   cardsNamed(ids: readonly string[]): SkillCard[] {
-    return (this.allIn(CARDS_NAMED, ids) as unknown as CardRow[]).map(toCard);
+    return this.allIn(CARDS_NAMED, ids).map(toCard);
   }
 
   /**
@@ -232,6 +257,11 @@ export class PromptIndex extends SkillRows implements MatchIndex {
     return shares;
   }
 
+  /** Full-text search, best first: `match` is an FTS5 expression. */
+  search(match: string, limit: number): number[] {
+    return (this.all(SEARCH, match, limit) as unknown as { skill: number }[]).map(({ skill }) => skill);
+  }
+
   triggers(stems: readonly string[]): TriggerRow[] {
     return this.all(TRIGGERS, JSON.stringify(stems)) as unknown as TriggerRow[];
   }
@@ -290,84 +320,12 @@ interface TermRow {
   lists: Uint8Array | null;
 }
 
-// Lookups by name and by file, and the list of all skills: what sessions and tools need of the index.
-
-export interface SkillLookup {
-  card(id: string): SkillCard | undefined;
-  /** The skill defined by this file. */
-  cardAt(path: string): SkillCard | undefined;
-  /** The installed id for a name: an exact match, else a skill of that name with or without a plugin prefix. */
-  idOf(name: string): string | undefined;
-  listCards(): SkillCard[];
-  cards(keys: readonly number[]): SkillCard[];
-  /** Patterns of the given kinds, without those that were once too slow. */
-  patterns(kinds: readonly PatternKind[]): PatternRow[];
-  /** The text of a version. */
-  body(hash: string): string | undefined;
-}
-
-export class SkillCards extends SkillRows implements SkillLookup {
-  card(id: string): SkillCard | undefined {
-    const [row] = this.all(CARD, id) as unknown as CardRow[];
-    return row && toCard(row);
-  }
-
-  cardAt(path: string): SkillCard | undefined {
-    const [row] = this.all(CARD_AT, path) as unknown as CardRow[];
-    return row && toCard(row);
-  }
-
-  idOf(name: string): string | undefined {
-    // The usual case, found by an index. Callers ask for this card next.
-    if (this.card(name)) return name;
-    const bare = name.slice(name.lastIndexOf(":") + 1);
-    const rows = this.all(IDS_NAMED, bare, `:${bare}`);
-    return rows[0] && String(rows[0]["id"]);
-  }
-
-  listCards(): SkillCard[] {
-    return (this.all(ALL_CARDS) as unknown as CardRow[]).map(toCard);
-  }
-}
-
 const CARD = `${CARD_COLUMNS} AND s.id = ?`;
 /** Answered from the SQL index alone: the rows hold long texts and are not read. */
 const IDS_NAMED =
   "SELECT id FROM skills INDEXED BY skills_by_id WHERE active = 1 AND (id = ?1 OR substr(id, -length(?2)) = ?2) ORDER BY rank, id LIMIT 1";
 const CARD_AT = `${CARD_COLUMNS} AND s.path = ?`;
 const ALL_CARDS = `${CARD_COLUMNS} ORDER BY s.id`;
-
-// The complete skill index: prompts, lookups and full-text search.
-
-export class SqliteSkillIndex extends PromptIndex implements SkillLookup {
-  readonly #cards: SkillCards;
-
-  constructor(db: DatabaseSync) {
-    super(db);
-    this.#cards = new SkillCards(db);
-  }
-
-  card(id: string): SkillCard | undefined {
-    return this.#cards.card(id);
-  }
-
-  cardAt(path: string): SkillCard | undefined {
-    return this.#cards.cardAt(path);
-  }
-
-  idOf(name: string): string | undefined {
-    return this.#cards.idOf(name);
-  }
-
-  listCards(): SkillCard[] {
-    return this.#cards.listCards();
-  }
-
-  /** Full-text search, best first: `match` is an FTS5 expression. */
-  search(match: string, limit: number): number[] {
-    return (this.all(SEARCH, match, limit) as unknown as { skill: number }[]).map(({ skill }) => skill);
-  }
-}
 
 const SEARCH =
   "SELECT rowid AS skill FROM skills_search WHERE skills_search MATCH ? ORDER BY bm25(skills_search, 3, 1, 0.2) LIMIT ?";
