@@ -217,5 +217,5 @@ it("kept outputs are counted by doctor and removed by store purge", () => {
   const purge = project.haversack(["store", "purge", "--older-than", "2099-01-01", "--yes", "--json"]).json();
   expect(purge.removed).toMatchObject({ outputs: 1, output_texts: 1 });
   const gone = project.haversack(["recall", handle]);
-  expect(gone).toMatchObject({ code: 1, err: expect.stringContaining(`There is no kept output ${handle}`) });
+  expect(gone).toMatchObject({ code: 1, err: expect.stringContaining(`there is no kept output ${handle}`) });
 });

@@ -104,6 +104,12 @@ describe.skipIf(whyNoServer())("a shared store that cannot be reached", () => {
     expect(status.shared).toMatchObject({ waiting: 6, conflicts: 0, offline_since: expect.any(String) });
     expect(ok(two.run(["status"])).out).toMatch(/snapshot .* old; offline for .*; 6 changes wait to be sent/);
     expect(two.run(["doctor"]).out).toMatch(/6 changes wait to be sent/);
+    const asked = two.run(["store", "status"]);
+    expect(asked).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/snapshot .* old; offline for .*; 6 changes wait/),
+    });
+    expect(two.run(["store", "status", "--json"]).json()).toMatchObject({ waiting: 6, problem: expect.any(String) });
     expect(two.run(["import", "x.json"]).code).not.toBe(0);
 
     await comeBack();

@@ -130,14 +130,14 @@ function unknownHandle(shelf: Pick<OutputShelf, "list">, handle: string, session
   const wanted = cleanLine(handle, { maxChars: 40 });
   // Filter again: the caller's own store may ignore sessions.
   const known = shelf.list(200, sessionId).filter((one) => sessionId === undefined || one.sessionId === sessionId);
-  if (known.length === 0) return `There is no kept output ${wanted}; none is kept at present.`;
+  if (known.length === 0) return `there is no kept output ${wanted}; none is kept at present.`;
   const [near] = nearest(
     wanted.toUpperCase(),
     known.map((one) => one.handle),
   );
   const shown = near ? known.filter((one) => one.handle === near) : known.slice(0, MOST_NAMED);
   const list = shown.map((one) => `${one.handle} (${cleanLine(one.source, { maxChars: 60 })})`).join(", ");
-  return `There is no kept output ${wanted}, or it is too old. ${near ? "The nearest is" : "The newest are"} ${list}.`;
+  return `there is no kept output ${wanted}, or it is too old. ${near ? "The nearest is" : "The newest are"} ${list}.`;
 }
 
 /** For programs without a store: the newest texts, up to a limit. */

@@ -7,9 +7,8 @@
 import type { Config } from "../../base/config-schema.ts";
 import { errorText } from "../../base/errors.ts";
 import type { ClientProfile } from "../../skills/showing/activation.ts";
-import { writeEvent } from "../../store/sqlite/access.ts";
 import { SqliteOutputs } from "../../store/sqlite/outputs/sqlite-outputs.ts";
-import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { asksHaversack, showsSource } from "../../work/outputs/stays-whole.ts";
 import type { EventAnswer, EventBase, ShownOutput } from "../events/client-event.ts";
@@ -54,15 +53,8 @@ function replaced(event: EventBase, output: ShownOutput, project: EventProject):
   const shown = isRead ? unchanged(handle, chars, recallWays(client, handle)) : kept.preview;
   // The lock was lost meanwhile, so the text is not in the store.
   if (store.standIn) return {};
-  writeEvent(store, "injection", recordInjection, {
-    sessionId,
-    agentId,
-    at: now,
-    event: "after-tool",
-    format: "preview",
-    text: shown,
-    because: { kind: "output", handle, source: source.slice(0, 200), chars },
-  });
+  const because = { kind: "output" as const, handle, source: source.slice(0, 200), chars };
+  noteInjection(store, event, { at: now, event: "after-tool", format: "preview", text: shown, because });
   return { output: shown };
 }
 
