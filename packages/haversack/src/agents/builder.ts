@@ -176,7 +176,7 @@ export class AgentSystemBuilder {
       }),
       modelOf: (agent) => modelFor(agent, model),
       toolsOf: (agent) => ({
-        tools: toolsFor(agent, tools),
+        tools: Object.fromEntries(Object.entries(tools).filter(([name]) => mayUse(agent, name, tools))),
         canDelegate: agents.length > 1 && !tools["delegate"] && mayUse(agent, "delegate", tools),
       }),
     });
@@ -313,10 +313,6 @@ function modelFor(agent: AgentDefinition, model: ModelChoice): LanguageModel {
       ...(cause !== undefined && { cause }),
     },
   );
-}
-
-function toolsFor(agent: AgentDefinition, tools: ToolSet): ToolSet {
-  return Object.fromEntries(Object.entries(tools).filter(([name]) => mayUse(agent, name, tools)));
 }
 
 function mayUse({ tools: allowed, disallowedTools = [] }: AgentDefinition, tool: string, tools: ToolSet): boolean {

@@ -168,17 +168,11 @@ export interface RoleSetFile {
   roles: Record<string, RoleFile | null>;
 }
 
-export interface RoleFile {
+export interface RoleFile extends Partial<Pick<Role, (typeof TEXT_KEYS)[number] | "answer">> {
   documents?: readonly string[];
   /** Documents of the set that this role does not need. */
   prune?: readonly string[];
-  underReview?: string;
   sections?: Record<string, string | readonly string[]>;
-  rubric?: string;
-  model?: string;
-  agentType?: string;
-  answer?: string | Record<string, unknown>;
-  description?: string;
 }
 
 const FILE_KEYS = ["$schema", "extends", "documents", "sets"];
@@ -321,11 +315,8 @@ class Reader {
       const at = `${path}.sections.${key}`;
       const file = this.file(key, at);
       const refs = typeof wanted === "string" ? [wanted] : wanted;
-      if (
-        !Array.isArray(refs) ||
-        refs.length === 0 ||
-        !refs.every((ref) => typeof ref === "string" && ref.trim() !== "")
-      ) {
+      const areTexts = Array.isArray(refs) && refs.every((ref) => typeof ref === "string" && ref.trim() !== "");
+      if (!areTexts || refs.length === 0) {
         this.wrong(at, `must be a heading, a list of headings or "${TASK_SECTION}", but is ${describe(wanted)}`);
       } else if (file !== undefined && file === role.underReview) {
         this.wrong(at, `${file} is under review and is whole in the prompt; a section of it would appear twice`);

@@ -68,13 +68,3 @@ export function isMissing(error: unknown): boolean {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   return code === "ENOENT" || code === "ENOTDIR";
 }
-
-/** False also for a missing folder. */
-export function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -6,8 +6,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HaversackError } from "../base/errors.ts";
-import { isMissing, isWritable } from "../base/file-system.ts";
+import { isMissing } from "../base/file-system.ts";
 import {
+  isWritable,
   makeFolder,
   makeNewFolder,
   type Place,

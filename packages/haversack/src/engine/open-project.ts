@@ -7,7 +7,6 @@ import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError } from "../base/errors.ts";
-import { isWritable } from "../base/file-system.ts";
 import { removeOldLogs } from "../base/log.ts";
 import { trackedInIndex } from "../base/project-root.ts";
 import {
@@ -18,6 +17,7 @@ import {
   makeRecordedStore,
   recordTrust,
 } from "../base/project-trust.ts";
+import { isWritable } from "../base/safe-write.ts";
 import { readStore, type StoreHandle, writeStore } from "../store/sqlite/access.ts";
 import { guardStore, whyNotWritable } from "../store/sqlite/connect.ts";
 import { retireSessions } from "../store/sqlite/maintenance/purge.ts";

@@ -4,6 +4,7 @@
  * A hit at k: any expected skill of the case is among the first k. Cases without expected skills count only for the
  * rates of wrongly shown skills. `mrr` uses the first 10. A rate without cases is null and is left out of means.
  */
+import { isRecord, readJson } from "../base/json.ts";
 import { type Match, type Tier, tiersOf } from "./matching/match-skills.ts";
 import { NAME_CONFIDENCE } from "./matching/score-text.ts";
 import type { Problem } from "./types.ts";
@@ -309,14 +310,8 @@ export function leaveOneOut(
   const sources = [...new Set(all.map((one) => one.case.source))];
   const measured = (ranked: readonly Rankable[], thresholdsOf: (source: string) => Thresholds) => {
     const results = ranked.map((one) => resultWith(one, thresholdsOf(one.case.source), maxSkills));
-    const {
-      metrics,
-      macro,
-      sources: bySource,
-    } = evaluate(
-      ranked.map((one) => one.case),
-      results,
-    );
+    const cases = ranked.map((one) => one.case);
+    const { metrics, macro, sources: bySource } = evaluate(cases, results);
     const named = Object.entries(bySource).map(([source, rates]) => [source, withoutTokens(rates)]);
     return { metrics: withoutTokens(metrics), macro: withoutTokens(macro), sources: Object.fromEntries(named) };
   };
@@ -416,7 +411,7 @@ export function parseCases(text: string, { file, skill, where: wanted = [] }: Ca
     if (typeof parsed === "string") problem(where, parsed);
     else cases.push(parsed);
   };
-  const list = parseJson(text);
+  const list = readJson(text).value;
   if (Array.isArray(list)) {
     list.forEach((entry, at) => {
       read(entry, `entry ${at + 1}`, String(at + 1));
@@ -425,7 +420,7 @@ export function parseCases(text: string, { file, skill, where: wanted = [] }: Ca
   }
   text.split(/\r?\n/).forEach((line, at) => {
     if (line.trim() === "") return;
-    const value = parseJson(line);
+    const { value } = readJson(line);
     if (value === undefined)
       problem(`line ${at + 1}`, 'This line is not JSON. Write one object a line: {"prompt": …, "expected": [ids]}.');
     else read(value, `line ${at + 1}`, String(at + 1));
@@ -434,8 +429,8 @@ export function parseCases(text: string, { file, skill, where: wanted = [] }: Ca
 }
 
 function readCase(value: unknown, id: string, skill: string | undefined): EvalCase | string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "A case must be an object.";
-  const entry = value as Record<string, unknown>;
+  if (!isRecord(value)) return "A case must be an object.";
+  const entry = value;
   const ownId = typeof entry["id"] === "string" || typeof entry["id"] === "number" ? String(entry["id"]) : id;
   const prompt = entry["prompt"] ?? entry["query"];
   if (typeof prompt !== "string") return 'It needs a text under "prompt" (or "query" with "should_trigger").';
@@ -479,13 +474,4 @@ function sourceOf(entry: Record<string, unknown>, ids: readonly string[]): strin
 function idList(value: unknown): string[] | undefined {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) && value.every((id) => typeof id === "string") ? value : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Text that is not JSON is expected here: the caller then reads line by line and names the line that fails.
-    return undefined;
-  }
 }

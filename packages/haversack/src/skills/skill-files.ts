@@ -28,8 +28,9 @@ export interface SkillFile extends SkillPlace {
 }
 
 export interface SkillFileOptions {
+  /** Default: 10,000. */
   maxSkills?: number;
-  /** How many folder levels below a source are searched for a SKILL.md. */
+  /** How many folder levels below a source are searched for a SKILL.md. Default: 4. */
   maxDepth?: number;
   /** Also search inside skill folders. By default, files there are resources. */
   insideSkills?: boolean;
@@ -41,27 +42,14 @@ export function findSkillFiles(
   fs: FileSystem,
   options: SkillFileOptions = {},
 ): { files: SkillFile[]; problems: Problem[] } {
-  const { maxSkills = 10_000, maxDepth = 4, insideSkills = false } = options;
-  const search: Search = {
-    fs,
-    maxSkills,
-    maxDepth,
-    insideSkills,
-    files: [],
-    problems: [],
-    seen: new Set(),
-    entries: 0,
-    isFull: false,
-  };
+  const limits = { maxSkills: 10_000, maxDepth: 4, insideSkills: false, ...options };
+  const search: Search = { fs, ...limits, files: [], problems: [], seen: new Set(), entries: 0, isFull: false };
   for (const root of roots) searchRoot(search, root);
   return { files: search.files, problems: search.problems };
 }
 
-interface Search {
+interface Search extends Required<SkillFileOptions> {
   fs: FileSystem;
-  maxSkills: number;
-  maxDepth: number;
-  insideSkills: boolean;
   files: SkillFile[];
   problems: Problem[];
   /** Real paths of folders already read: links can form cycles, and two sources can be the same folder. */
@@ -83,14 +71,10 @@ function searchRoot(search: Search, root: SkillRoot): void {
     }
   } catch (error) {
     if (!isMissing(error)) problem(search, "error", "source-unreadable", root.dir, errorText(error));
-    else if (root.isNamed)
-      problem(
-        search,
-        "warning",
-        "source-missing",
-        root.dir,
-        "there is no such folder: remove it from the settings, or create it",
-      );
+    else if (root.isNamed) {
+      const text = "there is no such folder: remove it from the settings, or create it";
+      problem(search, "warning", "source-missing", root.dir, text);
+    }
     return;
   }
   const within = root.within === undefined ? real : search.fs.realpath(root.within);

@@ -167,11 +167,7 @@ export function checkTitle(title: unknown): string {
 }
 
 export function checkWord<T extends string>(field: string, given: T | undefined | null, choices: readonly T[]): void {
-  if (given === undefined || given === null || choices.includes(given)) return;
-  const [guess] = nearest(String(given), choices);
-  throw invalid(
-    `${field} must be one of ${choices.join(", ")}, but is ${JSON.stringify(given)}${guess ? `; did you mean ${guess}?` : ""}`,
-  );
+  checkChoice(given, { field, choices });
 }
 
 export function checkCount(field: string, given: number, { minimum = 1 }: { minimum?: number } = {}): void {

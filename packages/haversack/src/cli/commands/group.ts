@@ -213,13 +213,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
         title: option("TEXT", "A new title."),
         ...options,
         status: GROUP_STATUS_CHANGE,
-        clear: {
-          type: "string",
-          value: "FIELD",
-          repeat: true,
-          choices: kind.clears,
-          about: `Empty a field: ${kind.clears.join(", ")}.`,
-        },
+        clear: option("FIELD", `Empty a field: ${kind.clears.join(", ")}.`, { repeat: true, choices: kind.clears }),
         agent: AGENT,
       },
       examples: [

@@ -132,12 +132,10 @@ const handoffShow: Command = {
       attempt: wholeNumber("N", "The handoff of this attempt."),
       status: option("VERDICT", "The latest of this verdict.", { choices: VERDICTS }),
       details: flag("Include its details."),
-      from: {
+      from: option("N", "Show one page of details, from this character on (default 0).", {
         type: "integer",
-        value: "N",
         minimum: 0,
-        about: "Show one page of details, from this character on (default 0).",
-      },
+      }),
       "max-chars": wholeNumber("N", "Characters per page (default 20000)."),
     },
     examples: [

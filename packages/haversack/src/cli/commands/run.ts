@@ -34,7 +34,7 @@ import type { Run, RunProcess, RunScope, RunSession, RunStore } from "../../stor
 import type { Actor } from "../../store/work-store.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Task } from "../../work/task.ts";
-import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
+import { type Call, type Command, type ExitCode, flag, option, sayNote, wholeNumber } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
 import { continueCommand, holdingRuns, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
@@ -49,51 +49,29 @@ const work: Command = {
     about:
       "Works through the queue without you: claims a batch, starts the client headless with what the tasks need, follows it, runs the tests, and continues with the next session until the scope is done or a limit is reached. Uncommitted changes are kept after every session. Give the client its permissions after --. Exit 0: everything in the scope is done; 1: something is left.",
     options: {
-      parallel: {
-        type: "string",
-        short: "n",
-        value: "auto|N",
-        about: "Tasks per session (default auto: 2 to 4, by success).",
-      },
+      parallel: option("auto|N", "Tasks per session (default auto: 2 to 4, by success).", { short: "n" }),
       epic: EPIC,
       story: STORY,
-      all: { type: "boolean", about: "Work on everything that is ready." },
-      continue: {
-        type: "boolean",
-        about: "Continue the last run of this scope, with its options, where it stopped.",
-      },
-      client: {
-        type: "string",
-        value: "NAME",
+      all: flag("Work on everything that is ready."),
+      continue: flag("Continue the last run of this scope, with its options, where it stopped."),
+      client: option("NAME", "The client to start (default: headless.client). command: what headless.command names.", {
         choices: [...Object.keys(STREAMED), "command"],
-        about: "The client to start (default: headless.client). command: what headless.command names.",
-      },
-      "max-chains": {
-        type: "integer",
-        value: "N",
-        minimum: 1,
-        about: "Start at most this many sessions (default: headless.max_chains). Fixers and reviewers do not count.",
-      },
-      "max-tokens": { type: "integer", value: "N", minimum: 1, about: "Stop after this many tokens." },
-      "max-cost": {
+      }),
+      "max-chains": wholeNumber(
+        "N",
+        "Start at most this many sessions (default: headless.max_chains). Fixers and reviewers do not count.",
+      ),
+      "max-tokens": wholeNumber("N", "Stop after this many tokens."),
+      "max-cost": option("USD", "Stop after this much money, if the client reports its cost.", {
         type: "number",
-        value: "USD",
         minimum: 0.001,
-        about: "Stop after this much money, if the client reports its cost.",
-      },
-      "max-minutes": {
-        type: "integer",
-        value: "N",
-        minimum: 1,
-        about: "Stop after this many minutes (default 480 if nothing else is limited).",
-      },
-      isolate: {
-        type: "boolean",
-        about:
-          "Each task in its own git worktree and branch with its own session, merged back when its tests are green.",
-      },
-      "no-tests": { type: "boolean", about: "Run no tests. Nothing else checks the work then." },
-      "dry-run": { type: "boolean", about: "Print what would be claimed, told and started. Nothing is changed." },
+      }),
+      "max-minutes": wholeNumber("N", "Stop after this many minutes (default 480 if nothing else is limited)."),
+      isolate: flag(
+        "Each task in its own git worktree and branch with its own session, merged back when its tests are green.",
+      ),
+      "no-tests": flag("Run no tests. Nothing else checks the work then."),
+      "dry-run": flag("Print what would be claimed, told and started. Nothing is changed."),
     },
     rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
     examples: [

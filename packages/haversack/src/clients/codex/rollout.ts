@@ -137,7 +137,7 @@ export function readCodexCalls(
       calls.seen.push({ toolUseId, from });
       continue;
     }
-    const { timestamp, payload: logged } = recordIn(line);
+    const { timestamp, payload: logged } = parsed(line.bytes.toString("utf8"));
     const at = new Date(String(timestamp));
     const told = toldBy(object(logged));
     if (!told || Number.isNaN(at.getTime())) continue;
@@ -209,10 +209,6 @@ function toldSpawn({ tool, status, receiver_thread_ids: threads, prompt }: Field
   if (tool !== "spawn_agent" || status !== "completed" || !agentId) return undefined;
   const response = JSON.stringify({ agent_id: agentId });
   return { tool_name: "spawn_agent", tool_input: { message: prompt }, tool_response: response };
-}
-
-function recordIn({ bytes }: FileLine): Fields {
-  return parsed(bytes.toString("utf8"));
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

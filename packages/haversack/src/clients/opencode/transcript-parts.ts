@@ -7,10 +7,10 @@ import type { Environment } from "../../engine/project.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
 import { type Fields, object, parsed, text } from "../client-adapter.ts";
 import {
-  fileInCommand,
+  kindOfCommand,
+  kindOfFile,
   type PartKind,
   type ReadProgress,
-  skillInCommand,
   type TranscriptReader,
   type TranscriptSink,
 } from "../transcript.ts";
@@ -167,16 +167,10 @@ const OWN_TOOLS = new Set([
 
 function kindOf(tool: string, about: string): { kind: PartKind; name?: string } {
   switch (tool) {
-    case "read": {
-      const [, skill] = /([\w.-]+)\/SKILL\.md$/.exec(about) ?? [];
-      return skill ? { kind: "skill-body", name: skill } : { kind: "read", name: about };
-    }
-    case "bash": {
-      const skill = skillInCommand(about);
-      if (skill) return { kind: "skill-body", name: skill };
-      const file = fileInCommand(about);
-      return file ? { kind: "read", name: file } : { kind: "shell", name: about };
-    }
+    case "read":
+      return kindOfFile(about);
+    case "bash":
+      return kindOfCommand(about);
     case "skill":
     case "haversack_skill":
       return { kind: "skill-body", name: about };

@@ -3,7 +3,7 @@
  * appends to `.review-history.md`. If it is interrupted in between, repeating the call completes it.
  */
 import { createHash } from "node:crypto";
-import { parseReviewAnswer, type ReviewAnswer } from "../../artifacts/parse-review-answer.ts";
+import { parseReviewAnswer } from "../../artifacts/parse-review-answer.ts";
 import { judgeReceipts, type ReceiptJudgement, requiredDocuments } from "../../artifacts/receipts.ts";
 import {
   appendReviewEntry,
@@ -62,7 +62,7 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
     {
       loop,
       iteration,
-      verdict: verdictOf(reading),
+      verdict: reading.isBlocked ? "blocked" : reading.approved ? "approved" : "rejected",
       ...(reading.summary !== undefined && { summary: reading.summary }),
       issues: reading.issues,
       track: (before) => trackIssues(before, reading.issues, { iteration }),
@@ -111,10 +111,6 @@ const DECISIONS: Record<ReviewVerdict, Decision> = {
   rejected: "Needs Revision",
   blocked: "Blocked",
 };
-
-function verdictOf({ approved, isBlocked }: ReviewAnswer): ReviewVerdict {
-  return isBlocked ? "blocked" : approved ? "approved" : "rejected";
-}
 
 /**
  * Iterations must be consecutive: a skipped one could never be recorded later. In a clone, the history knows iterations that the store does

@@ -50,6 +50,8 @@ export interface KeepOptions {
   ways(handle: string): RecallWays;
   /** The size of the preview. */
   maxChars: number;
+  /** Keep nothing that would lose its secrets in the store. Default: they are masked, and the preview says so. */
+  isAllOrNothing?: boolean;
 }
 
 export interface Kept {
@@ -60,15 +62,16 @@ export interface Kept {
   chars: number;
 }
 
-/** Undefined: too short to be worth it, or too long to keep. The output then stays as it is. */
+/** Undefined: too short to be worth it, too long to keep, or not without loss. The output then stays as it is. */
 export function keepOutput(
   shelf: OutputShelf,
   output: ToolOutput,
-  { limits, ways, maxChars }: KeepOptions,
+  { limits, ways, maxChars, isAllOrNothing = false }: KeepOptions,
 ): Kept | undefined {
   if (output.text.length < FEWEST_REPLACED_CHARS || output.text.length > MOST_KEPT_CHARS) return undefined;
   const hash = hashOf(output.text);
   const { text, isMasked } = shelf.isInMemory ? { text: output.text, isMasked: false } : storable(output.text);
+  if (isMasked && isAllOrNothing) return undefined;
   const { isCommand = false, exitCode, ...facts } = output;
   const source = cleanLine(maskSecrets(stripControl(facts.source)), { maxChars: SOURCE_CHARS });
   const lines = linesOf(text).length;

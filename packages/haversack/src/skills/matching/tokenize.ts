@@ -30,7 +30,8 @@ const MOST_PIECES = 4;
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let plain = isAscii(text) ? text : withPlainSigns(text);
-  for (const [pattern, name] of SIGNED_NAMES) plain = plain.replace(pattern, name);
+  const lower = plain.toLowerCase();
+  for (const [sign, pattern, name] of SIGNED_NAMES) if (lower.includes(sign)) plain = plain.replace(pattern, name);
   const isPlain = isAscii(plain);
   const signs = isPlain ? (ascii ??= patternsOf(ASCII)) : (unicode ??= patternsOf(UNICODE));
   const spacedOut = isPlain ? plain : plain.normalize("NFKC").replace(UNSPACED_RUN, " $& ");
@@ -112,7 +113,7 @@ const GRAM = 4;
 
 /** Shorter words have too few letter groups to tell them apart; words with digits or signs are names, not typos. */
 export function hasGrams(word: string): boolean {
-  return word.length >= 5 && word.length <= 24 && /^\p{L}+$/u.test(word);
+  return word.length >= 5 && word.length <= 24 && (isAscii(word) ? /^[a-z]+$/i : /^\p{L}+$/u).test(word);
 }
 
 function withPlainSigns(text: string): string {
@@ -362,7 +363,7 @@ export function promptTerms(prompt: string): PromptTerms {
     if (nearness.has(term)) continue;
     add({ term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair * (nearness.get(of[0]) ?? 1) });
   }
-  const words = wordsOf(text.toLowerCase());
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   return {
     terms: [...terms.values()],
     isOrder: tokens.length === 1 && isOrder(words, tokens[0]!.at),
@@ -420,10 +421,6 @@ function namesIn(words: readonly string[]): { names: string[]; refused: string[]
     }
   });
   return { names, refused };
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
 }
 
 function withoutQuotes(word: string): string {

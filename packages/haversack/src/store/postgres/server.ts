@@ -240,6 +240,8 @@ export class Server {
     try {
       const found = await db.exec(
         `SET search_path TO ${this.place.schema}; SET lock_timeout TO ${busyMs}; SET synchronous_commit TO on; SET jit TO off;
+         -- A plan that was made while a table was empty must not read it whole when it is full.
+         SET enable_seqscan TO off;
          -- A connection that broke must not stay in the queue for the lock. PostgreSQL 13 does not know this setting.
          SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval';
          SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
@@ -424,7 +426,7 @@ export class Start {
 const HOUR_MS = 60 * 60_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
-async function inTransaction<T>(
+export async function inTransaction<T>(
   db: Connection,
   begin: string,
   action: (start: Start) => Promise<T>,
