@@ -47,7 +47,7 @@ describe("stopping", () => {
     expect(code).toBe(1);
     expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
     const again = await run.work(["--all", "--continue"]);
-    expect(again.out).toContain("goes on with claude-code");
+    expect(again.out).toContain("continues with claude-code");
     expect(again.code).toBe(0);
     expect(run.sessions()[1]?.tasks.toSorted()).toEqual(run.sessions()[0]?.tasks.toSorted());
     expect(run.sessions()[1]?.prompt).toContain("the rest");
@@ -210,7 +210,7 @@ describe("a runner that is killed", () => {
     running.child.kill("SIGKILL");
     await running.ended;
     const { out } = await run.work(["--all", "--continue"]);
-    expect(out).toContain("goes on with claude-code: 2 open tasks");
+    expect(out).toContain("continues with claude-code: 2 open tasks");
     expect(out).toContain("Stopped (max-tokens)");
     expect(run.report().sessions[0]).toMatchObject({ end: "crashed", tokens: 5000 });
   });
