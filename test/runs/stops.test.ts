@@ -43,7 +43,7 @@ describe("stopping", () => {
     expect(out).toContain("The run is to stop: asked to save and end. Ctrl-C again");
     expect(out).toContain("Session 1 stopped; window");
     expect(out).toContain("Stopped (stopped)");
-    expect(out).toMatch(/\nGo on with: haversack work --all --continue\n$/);
+    expect(out).toMatch(/\nContinue with: haversack work --all --continue\n$/);
     expect(code).toBe(1);
     expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
     const again = await run.work(["--all", "--continue"]);
