@@ -75,7 +75,11 @@ describe("decideDisclosure", () => {
     });
     const weak = ["b", "c"].map((id) => match(id, { confidence: 0.05 }));
     const beside = decide([match("a", { confidence: 0.9 }), ...weak]);
-    expect(beside).toMatchObject({ fresh: ["a"], names: ["b"], verdicts: { c: "left out: another is far likelier" } });
+    expect(beside).toMatchObject({
+      fresh: ["a"],
+      names: ["b"],
+      verdicts: { c: "left out: another skill is far more likely" },
+    });
     const asked = decide([match("a", { confidence: 0.02 })], { isExplicit: true });
     expect(asked.verdicts).toEqual({ a: "below 0.03, the threshold when asked for skills" });
   });
