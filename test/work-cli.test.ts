@@ -622,7 +622,7 @@ describe("status, tree, activity", () => {
     const id = project.json("task", "create", "Spec review").id;
     const verdict = (status: string) => project.say("handoff", "set", id, "--status", status, "--summary", "as asked");
     verdict("FAIL");
-    const free = "and what waited for it is free now; reopen it to hold that back";
+    const free = "and tasks that waited for it are ready now; reopen it to hold them back";
     expect(project.say("task", "done", id)).toContain(`Warning: its last verdict is FAIL, ${free}.`);
     project.say("task", "reopen", id);
     verdict("PASS");
