@@ -30,7 +30,7 @@ describe("the shell of the CLI", () => {
   it("help and --help of a family show its commands, and the same of a command its help", () => {
     const project = scratchProject();
     const { out } = project.haversack(["help", "story"]);
-    expect(out).toMatch(/^ {2}story create\|update {2}/m);
+    expect(out).toMatch(/^ {2}story create\|update\|list\|show {2}/m);
     expect(project.haversack(["story", "--help"]).out).toBe(out);
     expect(project.haversack(["help", "config", "set"]).out).toBe(project.haversack(["config", "set", "--help"]).out);
     expect(project.haversack(["help", "done"]).out).toBe(project.haversack(["task", "done", "--help"]).out);

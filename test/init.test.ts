@@ -446,7 +446,7 @@ describe("doctor", () => {
     repo.run("init", "--yes");
     expect(findings(repo).findings.filter(({ part }) => part.endsWith(" resume"))).toEqual([]);
     repo.write(".haversack/config.json", JSON.stringify({ "artifacts.resume": true }));
-    expect(bad(repo).find(({ part }) => part === "claude-code resume")?.text).toContain("was never tried it");
+    expect(bad(repo).find(({ part }) => part === "claude-code resume")?.text).toContain("was never tried");
   });
 
   it("finds all well after init, and leaves no trace", () => {

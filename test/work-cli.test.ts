@@ -364,7 +364,7 @@ describe("claims", () => {
     ] as const) {
       const { err } = project.haversack([...words, "--agent", "june"]);
       expect(err).toMatch(
-        new RegExp(`^haversack: error: ${id} is held by rev until \\S+; only rev or a person can ${verb} it\\.\\n`),
+        new RegExp(`^haversack: error: ${id} is held by rev until \\S+; only rev or a person can ${verb} it\\n`),
       );
     }
     expect(project.json("task", "show", id.slice(1)).id).toBe(id);

@@ -159,7 +159,12 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
   expect(run.sessions()[2]?.prompt).toContain(
     `A review failed:\n- ${run.tasks[0]}: spec-reviewer: The limit is missing.`,
   );
-  expect(run.report().tasks[0]).toMatchObject({ state: "done", review_failures: 1 });
+  expect(out).toContain('"Task 1" goes back: spec-reviewer: The limit is missing.');
+  const [task] = run.report().tasks;
+  expect(task).toMatchObject({ state: "done", review_failures: 1 });
+  // What the reviewer found is mended: nothing of it stands in the report.
+  expect(task.evidence).toBeUndefined();
+  expect((await run.haversack("runs", "show")).out).not.toContain("The limit is missing");
 });
 
 it("takes no verdict for none: a reviewer that says nothing is asked again, and then the task goes back", async () => {
@@ -337,6 +342,28 @@ describe("headless.fill_sessions", () => {
     expect(out).toContain("Stopped (stopped)");
     expect(slow.leftovers()).toEqual([]);
     expect(Object.values(await slow.status())).toEqual(Array(4).fill("todo"));
+  });
+
+  it("goes on after a task was blocked; what a reviewer sends back goes into a fresh window", async () => {
+    const run = await project({
+      tasks: 3,
+      script: `
+        if (agent.purpose === "review") {
+          agent.answer("VERDICT: " + (agent.number === 2 ? "FAIL" : "PASS"));
+          return agent.result();
+        }
+        await agent.turns(async (tasks, turn) => {
+          for (const task of tasks) agent.finish(task, turn === 1 && agent.number === 1 ? "BROKEN" : "sound");
+          agent.answer("done", 20000);
+          agent.result();
+        });`,
+      settings: { work: { auto_fix: false }, headless: { fill_sessions: true, reviewers: ["spec-reviewer"] } },
+    });
+    expect((await run.work(["--all"])).out).toContain("2 blocked, the rest is done");
+    const { sessions } = run.report();
+    const all = sessions.map((one: { purpose: string; tasks: string[] }) => `${one.purpose} ${one.tasks.length}`);
+    // The first session: a batch of two, which the tests fail, and a batch of one, which the reviewer sends back.
+    expect(all).toEqual(["batch 3", "review 1", "batch 1", "review 1"]);
   });
 
   it("a session that is killed in its second batch costs only that batch", async () => {

@@ -215,6 +215,32 @@ describe("a runner that is killed", () => {
     expect(run.report().sessions[0]).toMatchObject({ end: "crashed", tokens: 5000 });
   });
 
+  it("while a session saves, as it was asked to: its end is no crash; that of one that was not asked is", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `
+        if (agent.number <= 2) {
+          agent.answer("much", agent.number === 1 ? 150000 : 1000);
+          await agent.hears(2);
+          await agent.sleep(200);
+          return process.exit(0);
+        }
+        ${FINISH_ALL}`,
+    });
+    for (const text of ["asked to save and end", "Session 2 (batch)"]) {
+      const running = run.start(["work", "--all", "--continue"]);
+      await running.says(text);
+      while (run.sessions().length < (text.startsWith("Session") ? 2 : 1)) await sleep(50);
+      running.child.kill("SIGKILL");
+      await running.ended;
+      // Its input has ended, and so does it.
+      while (run.leftovers().length > 0) await sleep(50);
+    }
+    expect((await run.work(["--all", "--continue"])).code).toBe(0);
+    const ends = run.report().sessions.map(({ end }: { end: string }) => end);
+    expect(ends).toEqual(["window-full", "crashed", "completed"]);
+  });
+
   it("leaves its tasks to the next run when nobody continues it", async () => {
     const run = await project({ tasks: 2, script: DEAF });
     const running = run.start(["work", "--all"]);

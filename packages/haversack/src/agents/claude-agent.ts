@@ -6,9 +6,10 @@ import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom } from "./check-settings.ts";
 import { ConversationLedger } from "./conversations.ts";
-import type { AgentEventDetails } from "./events.ts";
+import { type AgentEventDetails, quietly } from "./events.ts";
 import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
+import { renew, trim } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
 import { SKILL_INPUT_SCHEMA, SkillTool, type SkillToolInput } from "./skill-tool.ts";
 
@@ -79,6 +80,7 @@ class ClaudeSessions {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
   readonly #options: ClaudeAgentOptions;
+  readonly #tell: (event: AgentEventDetails) => void;
   /** What each window has been shown. A window belongs to a session or to one of its sub-agents. */
   readonly #windows = new Map<string, ConversationLedger>();
   /** The window behind a call that the server has not seen yet, by the ID of the call. */
@@ -88,6 +90,7 @@ class ClaudeSessions {
     this.#skills = skills;
     this.#trigger = new SkillAutoTrigger(skills);
     this.#options = options;
+    this.#tell = quietly(options.onEvent);
   }
 
   /** The tool as the caller of `toolUseId` sees it. Without one, as a window that has been shown nothing. */
@@ -166,14 +169,6 @@ class ClaudeSessions {
     }
     return texts.join("\n\n");
   }
-
-  readonly #tell = (event: AgentEventDetails): void => {
-    try {
-      this.#options.onEvent?.(event);
-    } catch {
-      // A listener that fails must not cost the model its skill.
-    }
-  };
 }
 
 /** Maximum number of sessions and sub-agents. The least recently used is forgotten first, and then gets texts again. */
@@ -185,12 +180,8 @@ function windowOf(input: unknown): string {
 }
 
 function keepLatest<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= MOST_WINDOWS) return;
-    map.delete(oldest);
-  }
+  renew(map, key, value);
+  trim(map, MOST_WINDOWS);
 }
 
 /** The heading, the reason and the names of resources of a skill. */

@@ -135,8 +135,8 @@ export class Conversations {
   }
 
   /**
-   * Runs a turn when the earlier ones of its conversation are done. Keeps what it returns; if it throws, nothing has changed. A turn that
-   * waits ends at once when its signal is aborted.
+   * Runs a turn after the earlier ones of its conversation. Keeps what it returns; if it throws, nothing has changed. If the signal is
+   * aborted, a waiting turn ends immediately.
    */
   async turn<Result>(
     id: string,

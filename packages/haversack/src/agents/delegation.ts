@@ -6,22 +6,14 @@ import { estimateTokens } from "../tokens/estimate.ts";
 import type { AgentDefinition } from "./agent-file.ts";
 import { input } from "./file-tools.ts";
 import { beginningAndEnd } from "./handoff-text.ts";
-import { type AgentContext, type AgentResult, type Delegation, OutputText } from "./middleware.ts";
-
-/** Where a turn stands among delegations. */
-export interface Lineage {
-  mainConversationId: string;
-  /** The agents from the first to this one. */
-  path: readonly string[];
-  maxTokens: number;
-}
+import { type AgentContext, type AgentResult, type Delegation, isSpent, OutputText } from "./middleware.ts";
 
 /** A turn of the other agent, in a new conversation. */
 export interface DelegatedTurn {
   agent: string;
   task: string;
   conversationId: string;
-  lineage: Lineage;
+  parent: AgentContext;
   signal: AbortSignal | undefined;
 }
 
@@ -30,18 +22,16 @@ export function delegateTool(
   context: AgentContext,
   {
     others,
-    lineage,
     delegations,
     run,
   }: {
     others: readonly AgentDefinition[];
-    lineage: Lineage;
     delegations: Delegation[];
     run: (turn: DelegatedTurn) => Promise<AgentResult>;
   },
 ): Tool {
   const { config, cache, signal } = context;
-  const { path } = lineage;
+  const path = pathOf(context);
   const refusal = (to: string): string | undefined => {
     // First, because an agent is not among its own others.
     if (path.includes(to))
@@ -50,7 +40,7 @@ export function delegateTool(
       return `There is no agent '${to}'. The agents are ${others.map(({ name }) => name).join(", ")}.`;
     if (path.length > config.limits.maxDepth)
       return `Not delegated: ${path.join(" → ")} is as deep as delegation may go. Do this part yourself.`;
-    return context.usedTokens >= context.maxTokens ? "Not delegated: the token budget is spent." : undefined;
+    return isSpent(context) ? "Not delegated: the token budget is spent." : undefined;
   };
   const handedOver = reportHandoffs(context);
   const list = others.map(({ name, description }) => `  - ${name}${description ? `: ${cutAt(description, 160)}` : ""}`);
@@ -72,11 +62,9 @@ export function delegateTool(
         return new OutputText(refused);
       }
       const conversationId = `${context.conversationId}/${agent}/${toolCallId}`;
-      const below = { ...lineage, path: [...path, agent], maxTokens: context.maxTokens - context.usedTokens };
       context.emit({ type: "delegated", to: agent, task, depth: path.length });
       try {
-        const result = await run({ agent, task, conversationId, lineage: below, signal: abortSignal });
-        context.usedTokens += result.totalTokens;
+        const result = await run({ agent, task, conversationId, parent: context, signal: abortSignal });
         const handoff = handoffText(result, config.limits.handoffTokens);
         Object.assign(delegation, { text: result.text, handoff, status: "completed", usage: result.usage });
       } catch (error) {
@@ -91,6 +79,11 @@ export function delegateTool(
       return new OutputText(delegation.handoff, delegation.text);
     },
   } as Tool;
+}
+
+/** The agents from the first to this one. */
+export function pathOf({ agentName, parent }: AgentContext): string[] {
+  return parent ? [...pathOf(parent), agentName] : [agentName];
 }
 
 /** By call, the delegations that are to be reported with what the model gets: a middleware may change the handoff. */

@@ -302,6 +302,31 @@ describe("skills of a turn", () => {
     expect(model.calls[0]?.prompt.map(({ role }) => role)).toEqual(["system", "user", "user"]);
   });
 
+  it("puts later skills into user messages for providers that refuse later system messages", async () => {
+    for (const [provider, modelId, role] of [
+      ["google.generative-ai", "gemini", "user"],
+      ["amazon-bedrock", "claude", "user"],
+      ["gateway", "google/gemini", "user"],
+      ["mistral.chat", "mistral", "system"],
+    ] as const) {
+      const { executor, model } = await start(["One.", "Two."]);
+      Object.assign(model, { provider, modelId });
+      for (const task of [TASK, "An effort estimate in story points"])
+        await executor.execute("technical-analyst", task, { conversationId: "c" });
+      const roles = ["system", "system", "user", "assistant", "user", role];
+      expect(model.calls[1]?.prompt.map((message) => message.role)).toEqual(roles);
+    }
+  });
+
+  it("names the setting when a turn with a later system message fails", async () => {
+    const { executor } = await start([new Error("no"), "One.", new Error("System message must be at the beginning.")]);
+    const hintOf = (task: string) =>
+      executor.execute("technical-analyst", task, { conversationId: "c" }).catch(({ hint }: { hint: string }) => hint);
+    expect(await hintOf(TASK)).not.toContain("injectAs");
+    await hintOf(TASK);
+    expect(await hintOf("An effort estimate in story points")).toContain('skills.autoTrigger.injectAs to "user"');
+  });
+
   it("matches the text of a task with other parts", async () => {
     const { executor } = await start(["x"]);
     const file = { type: "file" as const, data: new Uint8Array([1]), mediaType: "application/pdf" };
@@ -742,6 +767,27 @@ describe("delegation", () => {
     expect(result.stoppedBy).toBe("budget");
     expect(result.totalTokens).toBeLessThanOrEqual(300 + 120);
     expect(logger.of("budget-spent").length).toBeGreaterThan(0);
+  });
+
+  it("shares it also among those that work at once, and counts one that fails", async () => {
+    const work = (at: number) => ({ tool: "delegate", input: { agent: "estimator", task: `part ${at}` } });
+    const search = [{ tool: "skill", input: { query: "points" } }];
+    const limits = { maxTokens: 600 };
+    const { executor } = await start(
+      [(call) => (isLead(call) ? [work(1), work(2), work(3)] : search)],
+      (builder) => builder.withConfig({ limits }),
+      TEAM,
+    );
+    const result = await executor.execute("lead", "Go");
+    expect(result.stoppedBy).toBe("budget");
+    // A step that has begun is finished.
+    expect(result.totalTokens).toBeLessThanOrEqual(600 + 3 * 120);
+    const failing = await start(
+      [[work(1)], search, search, new Error("overloaded"), "Without it."],
+      (builder) => builder.withConfig({ limits: { maxTokens: 10_000 }, call: { maxRetries: 0 } }),
+      TEAM,
+    );
+    expect((await failing.executor.execute("lead", "Go")).totalTokens).toBe(4 * 120);
   });
 
   it("passes an abort on", async () => {

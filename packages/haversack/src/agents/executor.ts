@@ -6,7 +6,7 @@ import { nearest } from "../base/nearest.ts";
 import type { AgentDefinition } from "./agent-file.ts";
 import type { AgentSystemConfig } from "./config.ts";
 import { ConversationLedger, type Conversations, copyOf, plainTask, type SavedConversation } from "./conversations.ts";
-import { type DelegatedTurn, delegateTool, type Lineage } from "./delegation.ts";
+import { type DelegatedTurn, delegateTool, pathOf } from "./delegation.ts";
 import { AgentError, modelError, turnError } from "./errors.ts";
 import type { AgentEvent, AgentLogger } from "./events.ts";
 import {
@@ -20,6 +20,7 @@ import {
   contextSetupMiddleware,
   createSkillAutoTriggerMiddleware,
   type Delegation,
+  injectedRole,
   loggingMiddleware,
   type ToolWrapper,
   toolExecutionMiddleware,
@@ -114,8 +115,8 @@ export class AgentExecutor {
     const pieces = new Pieces();
     const result = this.#turn(agent, task, conversationId, { options, onText: (text) => pieces.push(text) });
     result.then(
-      () => pieces.end(),
-      (error: unknown) => pieces.fail(error),
+      () => pieces.end({}),
+      (error: unknown) => pieces.end({ error }),
     );
     return { conversationId, textStream: pieces, result: result as Promise<AgentResult<Output>> };
   }
@@ -149,14 +150,13 @@ export class AgentExecutor {
   ): Promise<AgentResult> {
     if (this.#isClosed)
       throw new AgentError("agents-misused", "The system was closed.", { hint: "Build a new one.", agent });
-    const misused = taskProblem(task) ?? idProblem(conversationId);
+    const misused = misuse(task, conversationId);
     if (misused) throw new AgentError("agents-misused", misused.text, { hint: misused.hint, agent });
-    const { conversations, config } = this.#parts;
-    const lineage: Lineage = { mainConversationId: conversationId, path: [agent], maxTokens: config.limits.maxTokens };
+    const { conversations } = this.#parts;
     const { signal } = options;
     const run = async (before: SavedConversation) => {
       const content = plainTask(task);
-      const context = await this.#run({ agent, task: content, conversationId, before, lineage, options, onText });
+      const context = await this.#run({ agent, task: content, conversationId, before, options, onText });
       const after = {
         messages: context.result!.messages,
         ledger: context.ledger.entries,
@@ -177,7 +177,7 @@ export class AgentExecutor {
     task,
     conversationId,
     before,
-    lineage,
+    parent,
     options: { signal, onEvent, output },
     onText,
   }: {
@@ -185,24 +185,25 @@ export class AgentExecutor {
     task: string | UserContent;
     conversationId: string;
     before: SavedConversation;
-    lineage: Lineage;
+    parent?: AgentContext | undefined;
     options: TurnOptions;
     onText?: ((text: string) => void) | undefined;
   }): Promise<AgentContext> {
     const { skills, cache, config, logger, middlewares } = this.#parts;
     const turn = before.turns + 1;
-    const depth = lineage.path.length - 1;
     const wrappers: ToolWrapper[] = [];
     const listeners: ((step: AgentStep) => "stop" | undefined)[] = [];
     const delegations: Delegation[] = [];
     let head = 0;
+    let hasLaterSystem = false;
     const context: AgentContext = {
       agentName: agent,
       // Set by agent loading, before anybody else can look.
       agent: undefined as unknown as AgentDefinition,
       model: undefined as unknown as LanguageModel,
       conversationId,
-      mainConversationId: lineage.mainConversationId,
+      mainConversationId: parent?.mainConversationId ?? conversationId,
+      parent,
       turn,
       iteration: 1,
       task: textOf(task),
@@ -217,7 +218,7 @@ export class AgentExecutor {
       loaded: [],
       signal,
       usedTokens: 0,
-      maxTokens: lineage.maxTokens,
+      maxTokens: parent ? parent.maxTokens - parent.usedTokens : config.limits.maxTokens,
       emit: (details) => {
         const event = { agent, conversationId, ...details } as AgentEvent;
         // A logger that throws must not end the turn.
@@ -230,7 +231,11 @@ export class AgentExecutor {
         }
       },
       inject: (text) => {
-        const message: ModelMessage = { role: config.skills.autoTrigger.injectAs, content: text };
+        const { messages, model, instructions } = context;
+        const hasSystem = instructions !== "" || messages.some(({ role }) => role === "system");
+        const role = injectedRole(config.skills.autoTrigger.injectAs, { model, isFirst: turn === 1, hasSystem });
+        hasLaterSystem ||= turn > 1 && role === "system";
+        const message: ModelMessage = { role, content: text };
         // The first turn has no earlier bytes. In later ones everything up to the newest message is in the provider's cache.
         if (turn === 1) context.messages.splice(head++, 0, message);
         else context.messages.push(message);
@@ -247,7 +252,7 @@ export class AgentExecutor {
         const options = { ...(stop && { signal: stop }), ...(onEvent && { onEvent }) };
         return (await this.#run({ ...delegated, before, options })).result!;
       };
-      const delegate = canDelegate && delegateTool(context, { others, lineage, delegations, run });
+      const delegate = canDelegate && delegateTool(context, { others, delegations, run });
       return {
         agent: definition,
         model: this.#parts.modelOf(definition),
@@ -256,7 +261,7 @@ export class AgentExecutor {
     };
     const pipeline = compose(
       [
-        loggingMiddleware(depth),
+        loggingMiddleware(pathOf(context).length - 1),
         agentLoadingMiddleware(find),
         contextSetupMiddleware(),
         createSkillAutoTriggerMiddleware(),
@@ -276,7 +281,7 @@ export class AgentExecutor {
       signal?.throwIfAborted();
       await pipeline(context);
     } catch (error) {
-      throw turnError(error, { agent, conversationId, signal });
+      throw turnError(error, { agent, conversationId, signal, hasLaterSystem });
     }
     if (!context.result)
       throw new AgentError("agents-misused", `A middleware of ${agent} ended the turn without a result.`, {
@@ -331,23 +336,18 @@ function pendingError(name: string, { agentName: agent, conversationId, tools, r
   });
 }
 
-function taskProblem(task: unknown): { text: string; hint: string } | undefined {
-  if (typeof task !== "string" && !Array.isArray(task))
-    return {
-      text: `The task is ${task === null ? "null" : typeof task}.`,
-      hint: "Give it a text, or parts of a message.",
-    };
-  if (task.length > 0 && (typeof task !== "string" || task.trim() !== "")) return undefined;
-  return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
-}
-
-/** Without an ID, different people must not share a conversation. */
-function idProblem(conversationId: unknown): { text: string; hint: string } | undefined {
-  if (typeof conversationId === "string" && conversationId.trim() !== "") return undefined;
-  return {
-    text: "The conversationId is empty.",
-    hint: "Give each conversation an ID of its own, or leave conversationId out for a new one.",
-  };
+function misuse(task: unknown, conversationId: unknown): { text: string; hint: string } | undefined {
+  const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
+  if (typeof task !== "string" && !Array.isArray(task)) {
+    const hint = "Give it a text, or parts of a message.";
+    return { text: `The task is ${task === null ? "null" : typeof task}.`, hint };
+  }
+  if (!isText(task) && (typeof task === "string" || task.length === 0))
+    return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
+  if (isText(conversationId)) return undefined;
+  // Without an ID, different people must not share a conversation.
+  const hint = "Give each conversation an ID of its own, or leave conversationId out for a new one.";
+  return { text: "The conversationId is empty.", hint };
 }
 
 function textOf(task: string | UserContent): string {
@@ -375,13 +375,8 @@ class Pieces implements AsyncIterable<string> {
     this.#wake?.();
   }
 
-  end(): void {
-    this.#end = {};
-    this.#wake?.();
-  }
-
-  fail(error: unknown): void {
-    this.#end = { error };
+  end(how: { error?: unknown }): void {
+    this.#end = how;
     this.#wake?.();
   }
 

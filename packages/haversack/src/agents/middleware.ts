@@ -14,7 +14,7 @@ import type {
 import { errorText } from "../base/errors.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import type { AgentDefinition } from "./agent-file.ts";
-import type { AgentSystemConfig } from "./config.ts";
+import type { AgentSystemConfig, InjectAs } from "./config.ts";
 import type { ConversationLedger } from "./conversations.ts";
 import { turnError } from "./errors.ts";
 import type { AgentEventDetails, LoadedBy } from "./events.ts";
@@ -66,7 +66,7 @@ export interface AgentResult<Output = unknown> {
   text: string;
   /** The answer as the option `output` describes it, or parsed if the agent has `response_format: json`. Undefined if the turn was stopped before. */
   output?: Output;
-  /** A copy of the whole conversation, with this turn. Skills are system messages in it. */
+  /** A copy of the whole conversation, with this turn and the texts of skills. */
   messages: ModelMessage[];
   /** Of this agent's own calls, in this turn. */
   usage: LanguageModelUsage;
@@ -137,6 +137,8 @@ export interface AgentContext {
   readonly conversationId: string;
   /** The conversation that `execute` was called with. Another one than `conversationId` while an agent works on what was delegated to it. */
   readonly mainConversationId: string;
+  /** The turn that delegated to this one. */
+  readonly parent: AgentContext | undefined;
   /** 1 for the first turn of the conversation. */
   readonly turn: number;
   /** 1 before the model's first step of the turn; then the number of the step. */
@@ -397,6 +399,20 @@ export function skillMessage(name: string, text: string, { by, reason }: { by: L
   return `## AUTO-LOADED SKILL: ${name}\n\n${body}\n\nThis skill was automatically loaded based on your task (${reason}).`;
 }
 
+/** The packages of these providers throw at a system message after the first message of the user. */
+const SYSTEM_FIRST = /^(google|amazon|bedrock)\b/;
+
+/** The role of a message that holds a skill. `isFirst`: only system messages are before it. `hasSystem`: there is one before it. */
+export function injectedRole(
+  injectAs: InjectAs,
+  { model, isFirst, hasSystem }: { model: LanguageModel; isFirst: boolean; hasSystem: boolean },
+): "system" | "user" {
+  if (injectAs !== "auto") return injectAs;
+  const names = typeof model === "string" ? [model] : [model.provider, model.modelId];
+  // Without one before it, some providers make it the system prompt, which changes earlier bytes.
+  return isFirst || (hasSystem && !names.some((name) => SYSTEM_FIRST.test(name))) ? "system" : "user";
+}
+
 /** Ends the turn when it has used its tokens. */
 export function budgetMiddleware(): AgentMiddleware {
   return async (context, next) => {
@@ -409,12 +425,17 @@ export function budgetMiddleware(): AgentMiddleware {
           "the provider reports no usage, so limits.maxTokens cannot end this turn; some report it only on request";
         context.emit({ type: "warning", text });
       }
-      if (context.usedTokens < context.maxTokens) return undefined;
+      if (!isSpent(context)) return undefined;
       context.emit({ type: "budget-spent", usedTokens: context.usedTokens, maxTokens: context.maxTokens });
       return "stop";
     });
     await next();
   };
+}
+
+/** Also if those above have spent theirs, because others may work for them at the same time. */
+export function isSpent({ usedTokens, maxTokens, parent }: AgentContext): boolean {
+  return usedTokens >= maxTokens || (parent !== undefined && isSpent(parent));
 }
 
 /** Events for each call of a tool. The wrappers of other middlewares run inside. */

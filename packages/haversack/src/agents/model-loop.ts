@@ -66,7 +66,7 @@ export async function callModel(
     telemetry: { functionId: context.agentName, ...config.call.telemetry },
     // Before the tools of the step run, so that what they delegate gets only the rest of the budget.
     onLanguageModelCallEnd: ({ usage }: { usage: LanguageModelUsage }) => {
-      context.usedTokens += tokensOf(usage);
+      for (let at: AgentContext | undefined = context; at; at = at.parent) at.usedTokens += tokensOf(usage);
     },
     onStepEnd: ({ usage, toolCalls, content }: Pick<Step, "usage" | "toolCalls" | "content">) => {
       // Calls of unknown tools and with wrong arguments, which never ran.

@@ -115,7 +115,7 @@ export class SkillTool {
       return { success: false, output: `Skill '${skill.name}' cannot be loaded: ${text}` };
     }
     if (conversationId !== undefined && !isSame) cache?.set(conversationId, skill.name, skill);
-    const reason = "the model asked for it";
+    const reason = ASKED;
     if (loaded.kind === "loaded" && !isSame)
       onEvent?.({ type: "skill-loaded", skill: skill.name, by: "tool", reason, tokens: loaded.tokens });
     else onEvent?.({ type: "skill-cached", skill: skill.name, by: "tool", reason, sent: loaded.kind === "loaded" });
@@ -190,6 +190,8 @@ export class SkillTool {
 }
 
 const CATALOGUE_TOKENS = 1_500;
+/** Why a skill is loaded that the model called. */
+export const ASKED = "the model asked for it";
 /** The tools that `toTool` made. */
 const MADE = new WeakMap<object, SkillRegistry>();
 

@@ -4,6 +4,7 @@ import type { Audit, AuditedSession, AuditTotal, Compaction } from "../audit/aud
 import { CATEGORIES, type Tokens, UNEXPLAINED_LABEL } from "../audit/categories.ts";
 import { number, some } from "../audit/wastes.ts";
 import { cleanLine } from "../base/clean-text.ts";
+import { localMinute } from "../base/local-time.ts";
 import { bar, canDraw } from "./charts.ts";
 import type { Io } from "./command.ts";
 import { shortPath } from "./print-plan.ts";
@@ -164,10 +165,7 @@ function oneLine(text: string): string {
 }
 
 function localTime(at: string | null): string {
-  if (at === null) return "(no time)       ";
-  const time = new Date(at);
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;
+  return at === null ? "(no time)       " : localMinute(new Date(at));
 }
 
 function more(total: number, limit: number): string[] {

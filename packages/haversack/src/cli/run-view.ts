@@ -86,7 +86,7 @@ function textOf(event: RunEvent): string | undefined {
     case "tests":
       return `  Tests (${event.command}): ${event.isGreen ? "green" : event.isKnown ? "red as before" : "red"}, ${(event.tookMs / 1000).toFixed(1)} s${event.isGreen || event.isKnown ? "" : `; ${event.text}`}`;
     case "task":
-      return `  ${event.id} "${event.title}" ${event.state}${event.text === "" ? "" : `: ${event.text.replace(/\s+/g, " ").slice(0, 200)}`}`;
+      return `  ${event.id} "${event.title}" ${event.state === "claimed" ? "goes back" : event.state}${event.text === "" ? "" : `: ${event.text.replace(/\s+/g, " ").slice(0, 200)}`}`;
     case "wait":
       return `  Waits ${Math.round(event.ms / 1000)} s: ${event.why}`;
     case "stop": {

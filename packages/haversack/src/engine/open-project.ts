@@ -233,7 +233,7 @@ export class KeptProject {
   }
 }
 
-/** The file's path and inode: a replaced file has the same path. */
+/** The file's path and inode. The path alone does not show that a file was replaced. */
 function placeOf({ state, store, root }: ProjectPaths): string {
   if (statSync(state, { throwIfNoEntry: false }) === undefined) return `memory for ${root}`;
   return `${store}#${statSync(store, { throwIfNoEntry: false })?.ino ?? "none"}`;

@@ -216,22 +216,23 @@ class Runner {
   async #baseline(): Promise<void> {
     const record = this.#record;
     if (record.run.base !== undefined) return;
-    record.keep(record.home, 0);
+    const kept = record.keep(record.home, 0);
     const tested = await this.#verifier.test([], record.home);
     if (tested === "stopped") return;
     if (tested && !tested.isGreen) {
       // Such a failure would count as known, and then nothing would check the work.
       if (isUnnamed(tested.fingerprint)) {
+        const remedy = tested.isTimedOut ? "make it end sooner, raise work.test_minutes" : "make it run";
         throw new RunStop(
           "no-tests",
-          `${evidenceOf(tested)}; it names no failing test, so it could not show what a task breaks (make it run, set work.test_command, or pass --no-tests)`,
+          `${evidenceOf(tested)}; it names no failing test, so it could not show what a task breaks (${remedy}, set work.test_command, or pass --no-tests)`,
         );
       }
       const text = "the tests fail before the first task, so only other failures will count against a task";
       this.#parts.on({ kind: "note", text });
       await record.learnRed(tested.fingerprint);
     }
-    await record.update({ base: headCommit(this.#parts.cwd) ?? "" });
+    await record.update({ base: headCommit(this.#parts.cwd) ?? "", ...kept });
   }
 
   /** Checks tasks that a session finished but that no earlier runner process verified. */
@@ -327,7 +328,7 @@ class Runner {
         const worked = await settle(lane, session, end);
         lane = undefined;
         await this.#adapt([worked], worked.settled);
-        if (!this.#mayGoOn(worked.settled, state)) return undefined;
+        if (!this.#mayGoOn(worked.lane, state)) return undefined;
         const size = this.#sizeFor(state);
         if (size === 0) return undefined;
         [lane] = await this.#nextLanes(size);
@@ -358,10 +359,11 @@ class Runner {
     return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))), { findings, isTested });
   }
 
-  /** Whether the session may get a further batch. */
-  #mayGoOn({ open, unverified }: Settled, { usedTokens }: Readonly<LiveState>): boolean {
+  /** Whether the session may get a further batch. What it did not finish, or a reviewer sent back, goes into a fresh window. */
+  #mayGoOn({ tasks }: Lane, { usedTokens }: Readonly<LiveState>): boolean {
     const isStopping = this.#stop.how !== undefined || this.#stop.isDraining;
-    if (open + unverified > 0 || isStopping || usedTokens === 0) return false;
+    const isOpen = tasks.some(({ id }) => this.#record.tasks.get(id)?.state === "claimed");
+    if (isOpen || isStopping || usedTokens === 0) return false;
     return !brakeOf({ ...this.#request.options.limits, maxChains: Infinity }, this.#record.spent());
   }
 

@@ -1,6 +1,6 @@
 /**
- * Agents whose files list `skills:`. Such skills are in every conversation of the agent, needed or not. Says for each what to do, so that it
- * is loaded when a task needs it.
+ * Agents whose files list `skills:`. Such skills are in every conversation of the agent, needed or not. For each, says how to load it only
+ * when a task needs it.
  */
 import { cleanLine } from "../base/clean-text.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";

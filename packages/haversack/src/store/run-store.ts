@@ -76,6 +76,8 @@ export interface Run extends NewRun {
   report?: string;
   /** The commit it started from. */
   base?: string;
+  /** Where the changes were kept that were uncommitted before the first session. */
+  kept?: string;
   /** The fingerprint of a test failure before the first task. */
   redBefore?: string;
   batchSize: number;
@@ -116,8 +118,8 @@ export interface RunSession extends NewRunSession {
   compactions?: number;
   /** Where uncommitted changes were kept. */
   kept?: string;
-  /** It was asked to end, and the next session continues its tasks: not a crash. */
-  isHandedOn?: boolean;
+  /** Why it was asked to save and end. If its runner is killed then, its end is no crash. */
+  asked?: string;
 }
 
 export type RunSessionChange = Partial<Omit<RunSession, "runId" | "number" | "purpose" | "startedAt">>;
@@ -132,8 +134,8 @@ export interface RunTask {
   fixes: number;
   reviewFailures: number;
   title: string;
-  /** Why it is blocked. */
-  evidence?: string;
+  /** Why it is blocked, or went back into the next session. */
+  evidence?: string | undefined;
   /** From its last handoff and its WIP, copied before it was done, because decay may shorten them. */
   summary?: string;
   decisions?: readonly string[];

@@ -1,7 +1,7 @@
 /**
  * Replaces what the model is about to see of a tool's output by a preview, where the user has switched that on. A file's text stays whole
  * when it is read for the first time in a window, because the model may be about to edit it; an unchanged repetition becomes a note.
- * Nothing is replaced unless the whole text has been saved.
+ * Nothing is replaced unless the whole text has been saved; one with secrets is not, because the store masks them.
  */
 
 import type { Config } from "../../base/config-schema.ts";
@@ -41,7 +41,12 @@ function replaced(event: EventBase, output: ShownOutput, project: EventProject):
   const kept = keepOutput(
     shelf,
     { text, source, sessionId, agentId, at: now, isCommand: kind === "command", exitCode },
-    { limits: outputLimits(config()), ways: (handle) => recallWays(client, handle), maxChars: previewChars(config()) },
+    {
+      ...{ limits: outputLimits(config()), ways: (handle) => recallWays(client, handle) },
+      maxChars: previewChars(config()),
+      // The window still holds what is read again, so nothing is lost if the copy is masked.
+      isAllOrNothing: !isRead,
+    },
   );
   if (!kept) return {};
   const { handle, chars } = kept;

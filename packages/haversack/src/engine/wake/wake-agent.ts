@@ -28,7 +28,10 @@ export interface WakeAgentInput {
   branch?: string | undefined;
   /** The task to wake it for, whatever it holds. */
   taskId?: string | undefined;
-  /** With a task: the packet of whoever takes this role for it, such as a reviewer, whoever holds the task. */
+  /**
+   * With a task: the packet for an agent that takes this role for it, such as a reviewer, regardless of who holds the
+   * task.
+   */
   role?: string | undefined;
   sessionId?: string | undefined;
   /** Default: the agent's own client, else a plain terminal. */

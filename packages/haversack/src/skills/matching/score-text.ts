@@ -35,7 +35,7 @@ export interface TermIndex<Key extends SkillKey = string> {
    * but that reads one row per term and skill. Absent: the scores are computed from `postings`.
    */
   best?(factors: ReadonlyMap<string, number>, count: number): Key[];
-  /** All rows of these terms; with `skills`, only the rows of those skills. */
+  /** All rows of these terms; with `skills`, only the rows of those skills. The rows of a skill are in the order of `terms`. */
   postings(terms: readonly string[], skills?: readonly Key[]): Iterable<Posting<Key>>;
 }
 
@@ -275,11 +275,10 @@ export function scoreSkills<Key extends SkillKey>(
   const mass = said.reduce((sum, { weight, idf }) => sum + weight * idf, 0);
   const words = said.reduce((sum, { weight }) => sum + weight, 0);
   const rareWords = said.reduce((sum, { weight, rare }) => sum + weight * rare, 0);
-  const rows = new Map<Key, Map<string, Posting<Key>>>(candidates.map((skill) => [skill, new Map()]));
-  for (const row of index.postings([...factors.keys()], candidates)) rows.get(row.skill)?.set(row.term, row);
+  const has = wordsOfSkills(known, { candidates, terms: [...factors.keys()], index });
 
   const scored = candidates.map((skill): Scored<Key> => {
-    const own = rows.get(skill)!;
+    const own = has.get(skill)!;
     const gains: Gain[] = [];
     const found = new WordEvidence();
     let score = 0;
@@ -288,10 +287,7 @@ export function scoreSkills<Key extends SkillKey>(
     let covered = 0;
     let nameWords = 0;
     let nameLength = 1;
-    for (const term of known) {
-      const about = own.get(term.term);
-      const body = own.get(bodyTerm(term.term));
-      if (!about && !body) continue;
+    for (const { term, about, body } of own.words) {
       const gain = term.weight * (term.idf * (about?.weight ?? 0) + term.bodyIdf * (body?.weight ?? 0));
       const fields = (about?.fields ?? 0) | (body ? FIELD.body : 0);
       score += gain;
@@ -314,7 +310,7 @@ export function scoreSkills<Key extends SkillKey>(
     }
     for (const term of similar) {
       const { grams, weight, idf } = term;
-      const share = grams.reduce((sum, gram) => sum + (own.has(gram) ? 1 : 0), 0) / grams.length;
+      const share = grams.reduce((sum, gram) => sum + (own.grams.has(gram) ? 1 : 0), 0) / grams.length;
       if (share < k.similarShare) continue;
       const gain = SIMILAR_WEIGHT * share * weight * idf;
       score += gain;
@@ -347,6 +343,32 @@ export function scoreSkills<Key extends SkillKey>(
     sure.lead = Math.min(2, score / (other + LEAD_PADDING));
   }
   return scored;
+}
+
+/** The words of the prompt that a skill has. */
+interface OwnWords {
+  /** In the order of the prompt. */
+  words: { term: KnownTerm; about: Posting<SkillKey> | undefined; body: Posting<SkillKey> | undefined }[];
+  /** Letter groups of misspelled words. */
+  grams: Set<string>;
+}
+
+/** Most skills have few of the words, so only what they have is visited later. */
+function wordsOfSkills<Key extends SkillKey>(
+  known: readonly KnownTerm[],
+  { candidates, terms, index }: { candidates: readonly Key[]; terms: readonly string[]; index: TermIndex<Key> },
+): Map<Key, OwnWords> {
+  const found = new Map(candidates.map((skill): [Key, OwnWords] => [skill, { words: [], grams: new Set() }]));
+  const wordOf = new Map(known.flatMap((term) => [[term.term, term] as const, [bodyTerm(term.term), term] as const]));
+  for (const row of index.postings(terms, candidates)) {
+    const own = found.get(row.skill);
+    const term = wordOf.get(row.term);
+    if (!term) own?.grams.add(row.term);
+    else if (row.term === term.term) own?.words.push({ term, about: row, body: undefined });
+    else if (own?.words.at(-1)?.term === term) own.words.at(-1)!.body = row;
+    else own?.words.push({ term, about: undefined, body: row });
+  }
+  return found;
 }
 
 /** What a prompt's words say for and against one skill. */

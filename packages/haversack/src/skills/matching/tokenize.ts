@@ -30,7 +30,8 @@ const MOST_PIECES = 4;
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let plain = isAscii(text) ? text : withPlainSigns(text);
-  for (const [pattern, name] of SIGNED_NAMES) plain = plain.replace(pattern, name);
+  const lower = plain.toLowerCase();
+  for (const [sign, pattern, name] of SIGNED_NAMES) if (lower.includes(sign)) plain = plain.replace(pattern, name);
   const isPlain = isAscii(plain);
   const signs = isPlain ? (ascii ??= patternsOf(ASCII)) : (unicode ??= patternsOf(UNICODE));
   const spacedOut = isPlain ? plain : plain.normalize("NFKC").replace(UNSPACED_RUN, " $& ");
@@ -112,7 +113,7 @@ const GRAM = 4;
 
 /** Shorter words have too few letter groups to tell them apart; words with digits or signs are names, not typos. */
 export function hasGrams(word: string): boolean {
-  return word.length >= 5 && word.length <= 24 && /^\p{L}+$/u.test(word);
+  return word.length >= 5 && word.length <= 24 && (isAscii(word) ? /^[a-z]+$/i : /^\p{L}+$/u).test(word);
 }
 
 function withPlainSigns(text: string): string {
@@ -389,7 +390,7 @@ function withoutCode(prompt: string): string {
 const MOST_READ = 30_000;
 const MOST_TOKENIZED = 4500;
 
-/** A long prompt says what it wants at its start or its end; between them stands what was pasted. */
+/** A long prompt states its wish at its start or end. What was pasted is in between. */
 function excerpt(prompt: string, most: number): string {
   if (prompt.length <= most) return prompt;
   const end = Math.floor(most / 3);
