@@ -116,6 +116,7 @@ const FIELD_OF: Readonly<Record<string, string>> = {
   estimate: "estimateHours",
   force: "isForced",
   new: "isNew",
+  "max-cost": "maxCostUsd",
   parent: "parentId",
   plan: "traceabilityRef",
   sequential: "isSequential",
@@ -162,7 +163,6 @@ export function requireChanges({ name }: Call, changes: object): void {
   });
 }
 
-/** Options of every list. */
 export const LIST_INPUT = ["limit", "offset", "fields", "max-tokens"] as const;
 
 /** Whether filters were given: then an empty list says nothing about the whole. */
