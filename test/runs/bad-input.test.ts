@@ -72,7 +72,7 @@ describe("before anything is spent", () => {
     const unknown = await run.work(["--all", "--client", "command", "--no-tests"]);
     expect(unknown).toMatchObject({
       code: 1,
-      err: expect.stringContaining("names no-such-client, which is no program"),
+      err: expect.stringContaining("names no-such-client, which is not installed here"),
     });
     expect((await run.haversack("runs", "list", "--json")).out.trim()).toBe("[]");
   });

@@ -8,7 +8,6 @@ export type ReplayedClient = (typeof REPLAYED_CLIENTS)[number];
 
 export interface RecordedPayloads {
   payloads: Payload[];
-  /** Numbers of the lines that are not payloads. */
   problems: { line: number; problem: string }[];
 }
 

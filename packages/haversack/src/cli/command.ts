@@ -138,7 +138,7 @@ export function jsonLine(data: unknown): string {
 /** Names below these keys come from the user or a table and stay as they are. */
 const NAMES_OF_OTHERS = new Set(["wip", "before", "after", "data", "value", "default", "sources", "rows"]);
 
-function snakeKeys(data: unknown): unknown {
+export function snakeKeys(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(snakeKeys);
   if (typeof data !== "object" || data === null || data instanceof Date) return data;
   return Object.fromEntries(

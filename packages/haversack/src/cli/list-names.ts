@@ -61,7 +61,6 @@ const OF_ARGUMENT: Readonly<Record<string, string>> = {
   RUN: "runs",
 };
 
-/** Which names a command's argument takes. */
 export function kindOfArgument(command: string, argument: string): string | undefined {
   if (argument === "NAME" && /^skill (?:show|check|defer|undefer)$/.test(command)) return "skills";
   if (argument === "ID" && command === "session reset") return "sessions";

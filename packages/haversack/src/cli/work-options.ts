@@ -40,7 +40,6 @@ export const FIELDS: OptionSpec = option(
   { choices: ["minimal", "standard", "full"] },
 );
 
-/** Options of every list. */
 export function listOptions(defaultLimit: number) {
   return {
     limit: wholeNumber("N", `How many (default ${defaultLimit}).`),

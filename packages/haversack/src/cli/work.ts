@@ -102,22 +102,72 @@ export function readList(given: unknown): string[] | undefined {
   return (given as string[]).flatMap((value) => value.split(",").map((part) => part.trim())).filter(Boolean);
 }
 
-/** The engine's input from the given options, with the option's name per field. The parser has checked the types. */
-export function inputOf<Input extends object>(
-  { options }: Call,
-  names: { readonly [Field in keyof Input]?: string },
-): Partial<Input> {
-  const entries = Object.entries(names as Record<string, string>).map(([field, name]) => [field, options[name]]);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<Input>;
+/** Options whose field in the engine's input has another name. The names of all others are alike. */
+const FIELD_OF: Readonly<Record<string, string>> = {
+  all: "includeRead",
+  archived: "includeArchived",
+  before: "beforeId",
+  budget: "budgetTokens",
+  context: "contextSummary",
+  criteria: "acceptanceCriteria",
+  details: "includeDetails",
+  "dry-run": "isDryRun",
+  epic: "epicId",
+  estimate: "estimateHours",
+  force: "isForced",
+  new: "isNew",
+  "max-cost": "maxCostUsd",
+  parent: "parentId",
+  plan: "traceabilityRef",
+  sequential: "isSequential",
+  session: "sessionId",
+  steal: "stealReason",
+  step: "steps",
+  story: "storyId",
+  task: "taskId",
+  wip: "hasWip",
+};
+
+function fieldOf(option: string): string {
+  return FIELD_OF[option] ?? option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Input fields of every list. */
-export const LIST_INPUT = { limit: "limit", offset: "offset", fields: "fields", maxTokens: "max-tokens" } as const;
+/** The engine's input from those of these options that were given. The parser has checked the types. */
+export function inputOf<Input extends object>({ options }: Call, ...names: readonly string[]): Partial<Input> {
+  const given = names.filter((name) => options[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [fieldOf(name), options[name]])) as Partial<Input>;
+}
+
+/** `-` reads any of these from standard input. */
+const TEXTS = new Set(["title", "description", "criteria", "context", "handoff-notes", "source"]);
+
+/** The fields to save: `inputOf` with texts and lists read, and null for what `--clear` names. */
+export async function changesOf(call: Call, ...names: readonly string[]): Promise<Record<string, unknown>> {
+  const { options } = call;
+  const changes: Record<string, unknown> = inputOf(call, ...names);
+  for (const name of names) {
+    const value = options[name];
+    if (typeof value === "string" && TEXTS.has(name)) changes[fieldOf(name)] = await readText(call, value);
+  }
+  for (const name of (options["clear"] as string[] | undefined) ?? []) {
+    if (fieldOf(name) in changes) throw new HaversackError("usage", `${name} cannot be both given and cleared`);
+    changes[fieldOf(name)] = null;
+  }
+  return changes;
+}
+
+export function requireChanges({ name }: Call, changes: object): void {
+  if (Object.keys(changes).length > 0) return;
+  throw new HaversackError("usage", "give at least one field to change", {
+    hint: `\`haversack ${name} --help\` lists the fields`,
+  });
+}
+
+export const LIST_INPUT = ["limit", "offset", "fields", "max-tokens"] as const;
 
 /** Whether filters were given: then an empty list says nothing about the whole. */
 export function isNarrowed({ options }: Call): boolean {
-  const paging = new Set<string>(Object.values(LIST_INPUT));
-  return Object.keys(options).some((name) => !paging.has(name));
+  return Object.keys(options).some((name) => !(LIST_INPUT as readonly string[]).includes(name));
 }
 
 export const TASK: ArgumentSpec = {

@@ -14,7 +14,6 @@ export interface RunRequest {
   scope: RunScope;
   client: string;
   options: RunOptions;
-  /** The run to continue. */
   continues?: Run;
 }
 

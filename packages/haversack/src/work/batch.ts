@@ -54,7 +54,6 @@ export function firstOverlap(files: readonly string[], others: readonly string[]
 
 class PathSet {
   readonly #paths = new Set<string>();
-  /** All parent folders of the paths in the set. */
   readonly #folders = new Set<string>();
 
   constructor(paths: readonly string[]) {

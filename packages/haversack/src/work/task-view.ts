@@ -27,7 +27,6 @@ export interface View {
   [field: string]: unknown;
 }
 
-/** Tasks by status. */
 type Counts = Readonly<Record<TaskStatus, number>>;
 
 export function viewTask(task: Task | TaskDetails, fields: FieldSet): View {

@@ -39,7 +39,7 @@ async function showActivity(call: Call): Promise<ExitCode> {
   const page = await listActivity(
     {
       limit: 50,
-      ...inputOf<Parameters<typeof listActivity>[0]>(call, { kind: "kind", limit: "limit", beforeId: "before" }),
+      ...inputOf<Parameters<typeof listActivity>[0]>(call, "kind", "limit", "before"),
       ...(subject !== undefined && { subject }),
     },
     work,

@@ -30,7 +30,7 @@ import { brief } from "../print-task.ts";
 import { fields, formatAgo, printList } from "../print-work.ts";
 import { paint } from "../terminal.ts";
 import { AGENT_NAME, BRANCH, branchOf } from "../wake.ts";
-import { inputOf, openWork } from "../work.ts";
+import { inputOf, LIST_INPUT, openWork } from "../work.ts";
 import { AGENT, listOptions, oneOf } from "../work-options.ts";
 
 const AGENTS: ArgumentSpec = { ...AGENT_NAME, many: true };
@@ -63,12 +63,7 @@ const agentAdd: Command = {
     async (call): Promise<ExitCode> => {
       const work = await openWork(call, "save");
       const [name = ""] = call.arguments;
-      const { role, ...options } = inputOf<Input>(call, {
-        role: "role",
-        branch: "branch",
-        client: "client",
-        worktree: "worktree",
-      });
+      const { role, ...options } = inputOf<Input>(call, "role", "branch", "client", "worktree");
       if (role === undefined) throw new HaversackError("usage", `agent add needs --role: ${oneOf(ROLES)}`);
       const { agent, view, hint } = await addAgent({ name, role, ...options }, work);
       print(call, view, () => `@${agent.name} is ${agent.role}${agent.branch ? ` on ${agent.branch}` : ""}.`);
@@ -94,7 +89,7 @@ const agentList: Command = {
   },
   async run(call): Promise<ExitCode> {
     const work = await openWork(call, "read");
-    const input = inputOf<ListAgentsInput>(call, { limit: "limit", offset: "offset", maxTokens: "max-tokens" });
+    const input = inputOf<ListAgentsInput>(call, ...LIST_INPUT);
     printList(call, {
       nouns: ["agent", "agents"],
       listed: await listAgents(input, work),

@@ -59,7 +59,7 @@ async function claimOne(
   scope: ClaimInput,
   { call, work }: { call: Call; work: OpenWork },
 ): Promise<TaskResult | { kind: string; text: string }> {
-  const input = inputOf<ClaimInput>(call, { isForced: "force", stealReason: "steal", fields: "fields" });
+  const input = inputOf<ClaimInput>(call, "force", "steal", "fields");
   const outcome = await claimTask({ ...scope, ...input }, work);
   if (outcome.kind !== "claimed") return outcome;
   const { claim, task, note, warning, view } = outcome;
@@ -98,7 +98,7 @@ const taskRelease: Command = {
   },
   async run(call) {
     const work = await openWork(call, "save");
-    const input = inputOf<Parameters<typeof releaseTask>[0]>(call, { reason: "reason" });
+    const input = inputOf<Parameters<typeof releaseTask>[0]>(call, "reason");
     return eachTask(call, call.arguments, async (taskId) => {
       const outcome = await releaseTask({ ...input, taskId }, work);
       if (outcome.kind === "refused") return outcome;

@@ -152,7 +152,7 @@ function removeSetting({ file, place }: ConfigPlace, key: SettingKey): boolean {
   changeFile({ file, place }, (text, settings) => {
     const places = placesOf(key, settings);
     isSet = places.length > 0;
-    return places.reduce((result, path) => prune(removeIn(result, path), path.slice(0, -1), { keep: [] }), text);
+    return places.reduce(removeAt, text);
   });
   return isSet;
 }
@@ -167,7 +167,11 @@ function placesOf(key: SettingKey, settings: unknown): JsonPath[] {
 /** Removes the key's old spellings once the new one is written. */
 function withoutOld(text: string, settings: unknown, key: SettingKey): string {
   const old = placesOf(key, settings).filter((path) => path.join(".") !== key);
-  return old.reduce((result, path) => prune(removeIn(result, path), path.slice(0, -1), { keep: [] }), text);
+  return old.reduce(removeAt, text);
+}
+
+function removeAt(text: string, path: JsonPath): string {
+  return prune(removeIn(text, path), path.slice(0, -1), { keep: [] });
 }
 
 function changeFile(
@@ -221,35 +225,24 @@ const configList: Command = {
     const isShown = (name: string) => keys.size === 0 || keys.has(name as SettingKey);
     const paths = projectPaths(call.io.cwd, call.io.env);
     const { config, origin, problems, ignored } = loadConfig(paths);
-    const settings = SETTING_KEYS.filter(isShown).map((name) => ({
-      key: name,
-      value: config[name],
-      default: SETTINGS[name].default,
-      origin: origin[name] ?? "default",
-      about: SETTINGS[name].about,
-    }));
-    const unaccepted = ignored
-      .filter((one) => isShown(one.key))
-      .map(({ key: name, value, reach }) => ({ key: name, value, why: whyIgnored(reach) }));
-    const ignoredRules =
-      keys.size > 0
-        ? []
-        : broughtAlong(paths, call.io.env)
-            .rules.filter(({ isAccepted }) => !isAccepted)
-            .map(({ path, skill, why, until }) => ({ path, skill, why, until }));
-    print(call, { settings, problems, ignored: unaccepted, ignoredRules }, () => {
-      if (keys.size > 0)
-        return settings.map(({ key: name, value, origin: from }) => describeSetting(name, value, from)).join("\n\n");
-      return columns(
-        settings.map(({ key: name, value, origin: from }) => [
-          name,
-          `${JSON.stringify(value)}${from === "default" ? "" : `  (${from})`}`,
-        ]),
-      );
+    const settings = SETTING_KEYS.filter(isShown).map((key) => {
+      const { default: usual, about } = SETTINGS[key];
+      return { key, value: config[key], default: usual, origin: origin[key] ?? "default", about };
     });
-    for (const { key: name, value, why } of unaccepted) {
+    const unaccepted = ignored
+      .filter(({ key }) => isShown(key))
+      .map(({ key, value, reach }) => ({ key, value, why: whyIgnored(reach) }));
+    const ignoredRules = (keys.size > 0 ? [] : broughtAlong(paths, call.io.env).rules)
+      .filter(({ isAccepted }) => !isAccepted)
+      .map(({ path, skill, why, until }) => ({ path, skill, why, until }));
+    print(call, { settings, problems, ignored: unaccepted, ignoredRules }, () => {
+      if (keys.size > 0) return settings.map(describeSetting).join("\n\n");
+      const from = (file: string) => (file === "default" ? "" : `  (${file})`);
+      return columns(settings.map((one) => [one.key, `${JSON.stringify(one.value)}${from(one.origin)}`]));
+    });
+    for (const { key, value, why } of unaccepted) {
       const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
-      sayNote(call.io, `${paths.config}: ${name} ${shown} is ignored: it ${why} (\`haversack trust\` accepts it)`);
+      sayNote(call.io, `${paths.config}: ${key} ${shown} is ignored: it ${why} (\`haversack trust\` accepts it)`);
     }
     for (const { path, skill, why, until } of ignoredRules) {
       const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
@@ -260,7 +253,7 @@ const configList: Command = {
   },
 };
 
-function describeSetting(key: SettingKey, value: unknown, origin: string): string {
+function describeSetting({ key, value, origin }: { key: SettingKey; value: unknown; origin: string }): string {
   const setting = SETTINGS[key];
   // `undefined` is never valid, so the message describes valid values.
   const bounds = whatIsWrong(setting, undefined);

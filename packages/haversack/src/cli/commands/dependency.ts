@@ -58,7 +58,7 @@ async function showOrChange(call: Call): Promise<ExitCode> {
 type Change = { kind: "done" | "refused"; text: string };
 
 async function addOne(call: Call, dependsOnId: string, work: OpenWork): Promise<Change> {
-  const input = inputOf<Parameters<typeof addDependency>[0]>(call, { type: "type" });
+  const input = inputOf<Parameters<typeof addDependency>[0]>(call, "type");
   const outcome = await addDependency({ taskId: call.arguments[0] ?? "", dependsOnId, ...input }, work);
   if (outcome.kind === "refused") return outcome;
   const { dependency, kind, note } = outcome;
@@ -80,7 +80,7 @@ async function removeOne(call: Call, dependsOnId: string, work: OpenWork): Promi
 async function showDependencies(call: Call, work: OpenWork, notes: readonly string[]): Promise<ExitCode> {
   const { io, json } = call;
   const [taskId = ""] = call.arguments;
-  const input = inputOf<Parameters<typeof listDependencies>[0]>(call, { limit: "limit", maxTokens: "max-tokens" });
+  const input = inputOf<Parameters<typeof listDependencies>[0]>(call, "limit", "max-tokens");
   const { dependsOn, neededBy, relatedTo, view, leftOut } = await listDependencies({ ...input, taskId }, work);
   const { id } = await work.store.findId(taskId);
   const missing = Object.values(leftOut).reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,5 @@
 /** Epics and stories: both are created, changed, listed and shown in the same way. */
 import { cleanLine, stripControl } from "../../base/clean-text.ts";
-import { HaversackError } from "../../base/errors.ts";
 import {
   createEpic,
   createStory,
@@ -15,20 +14,10 @@ import type { Listed } from "../../engine/work/work-parts.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Epic, Story } from "../../work/task.ts";
 import { viewEpic, viewStory } from "../../work/task-view.ts";
-import {
-  type Call,
-  type Command,
-  type ExitCode,
-  eachTask,
-  type Io,
-  type OptionSpec,
-  option,
-  print,
-  several,
-} from "../command.ts";
+import { type Command, type ExitCode, eachTask, type Io, type OptionSpec, option, print, several } from "../command.ts";
 import { block, fields, formatAgo, formatCounts, printList, statusCell } from "../print-work.ts";
 import { paint } from "../terminal.ts";
-import { inputOf, isNarrowed, LIST_INPUT, type OpenWork, openWork, readText } from "../work.ts";
+import { changesOf, inputOf, isNarrowed, LIST_INPUT, type OpenWork, openWork, requireChanges } from "../work.ts";
 import {
   AGENT,
   EPIC,
@@ -51,8 +40,6 @@ interface Kind {
   /** The first letter of its IDs, for examples. */
   letter: string;
   about: Record<"title" | "create" | "list" | "show" | "update", string>;
-  /** The engine's fields and the options they come from. */
-  fields: Readonly<Record<string, string>>;
   options: Readonly<Record<string, OptionSpec>>;
   filters: Readonly<Record<string, OptionSpec>>;
   clears: readonly string[];
@@ -77,7 +64,6 @@ const EPICS: Kind = {
     show: "its stories and tasks",
     update: "Changes fields of epics. A new priority moves all their tasks in the queue at once.",
   },
-  fields: { priority: "priority", description: "description" },
   options: { priority: PRIORITY, description: text("What it is for") },
   filters: {},
   clears: ["description"],
@@ -109,7 +95,6 @@ const STORIES: Kind = {
     show: "its tasks",
     update: "Changes fields of stories. If a story moves to another epic, its tasks move too.",
   },
-  fields: { epicId: "epic", description: "description", acceptanceCriteria: "criteria" },
   options: {
     epic: option("ID", "The epic it belongs to."),
     description: text("What it is for"),
@@ -156,7 +141,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
     async run(call): Promise<ExitCode> {
       const work = await openWork(call, "save");
       const [title = ""] = call.arguments;
-      const given = await readFields(call, { ...kind.fields, source: "source" });
+      const given = await changesOf(call, ...Object.keys(options), "source");
       const group = await kind.create({ title, ...given }, work);
       print(call, kind.view(group), () => `Created ${noun} ${group.id}: ${cleanLine(group.title)}`);
       return 0;
@@ -171,7 +156,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
     },
     async run(call): Promise<ExitCode> {
       const work = await openWork(call, "read");
-      const input = inputOf<Record<string, unknown>>(call, { epicId: "epic", status: "status", ...LIST_INPUT });
+      const input = inputOf<Record<string, unknown>>(call, "epic", "status", ...LIST_INPUT);
       printList(call, {
         nouns,
         listed: await kind.list(input, work),
@@ -199,7 +184,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
     async run(call): Promise<ExitCode> {
       const work = await openWork(call, "read");
       const showOne = async (id: string) => {
-        const { group, view } = await kind.show({ [kind.id]: id, ...inputOf(call, { fields: "fields" }) }, work);
+        const { group, view } = await kind.show({ [kind.id]: id, ...inputOf(call, "fields") }, work);
         return { kind: "done", view, text: formatGroup(call.io, group, work.by.at) };
       };
       return eachTask(call, call.arguments, showOne, { isBlock: true });
@@ -224,12 +209,8 @@ function commandsOf(kind: Kind): Record<string, Command> {
     },
     async run(call): Promise<ExitCode> {
       const work = await openWork(call, "save");
-      const changes = await readFields(call, { title: "title", ...kind.fields, status: "status" });
-      if (Object.keys(changes).length === 0) {
-        throw new HaversackError("usage", "give at least one field to change", {
-          hint: `\`haversack ${noun} update --help\` lists the fields`,
-        });
-      }
+      const changes = await changesOf(call, "title", ...Object.keys(options), "status");
+      requireChanges(call, changes);
       return eachTask(call, call.arguments, async (id) => {
         const group = await kind.update({ [kind.id]: id, ...changes }, work);
         return {
@@ -241,21 +222,6 @@ function commandsOf(kind: Kind): Record<string, Command> {
     },
   };
   return { [`${noun} create`]: create, [`${noun} list`]: list, [`${noun} show`]: show, [`${noun} update`]: update };
-}
-
-/** Converts options to the engine's fields: reads texts, sets fields of `--clear` to null. */
-async function readFields(call: Call, names: Readonly<Record<string, string>>): Promise<Record<string, unknown>> {
-  const { options } = call;
-  const cleared = new Set(options["clear"] as string[] | undefined);
-  const given: Record<string, unknown> = {};
-  for (const [field, name] of Object.entries(names)) {
-    const value = options[name];
-    if (cleared.has(name)) {
-      if (value !== undefined) throw new HaversackError("usage", `${name} cannot be both given and cleared`);
-      given[field] = null;
-    } else if (value !== undefined) given[field] = typeof value === "string" ? await readText(call, value) : value;
-  }
-  return given;
 }
 
 function formatGroup(io: Io, group: Group & { counts: TaskCounts }, now: Date): string {

@@ -108,7 +108,7 @@ const handoffSet: Command = {
         taskId,
         status,
         summary,
-        ...inputOf<Parameters<typeof setHandoff>[0]>(call, { role: "role", attempt: "attempt" }),
+        ...inputOf<Parameters<typeof setHandoff>[0]>(call, "role", "attempt"),
         ...(filesChanged && { filesChanged }),
         ...(details !== undefined && { details }),
       },
@@ -148,14 +148,10 @@ const handoffShow: Command = {
   run: eachOne(async (call) => {
     const work = await openWork(call, "read");
     const [taskId = ""] = call.arguments;
-    const input = inputOf<Parameters<typeof getHandoff>[0]>(call, {
-      role: "role",
-      attempt: "attempt",
-      status: "status",
-      includeDetails: "details",
-      from: "from",
-      maxChars: "max-chars",
-    });
+    const input = inputOf<Parameters<typeof getHandoff>[0]>(
+      call,
+      ...["role", "attempt", "status", "details", "from", "max-chars"],
+    );
     const isPage = call.options["from"] !== undefined || call.options["max-chars"] !== undefined;
     const found = await getHandoff({ taskId, ...input, ...(isPage && { includeDetails: true }) }, work);
     if (found.kind === "none") return refuse(call, found);
@@ -223,13 +219,10 @@ const handoffList: Command = {
   run: eachOne(
     async (call): Promise<ExitCode> => {
       const work = await openWork(call, "read");
-      const input = inputOf<Parameters<typeof listHandoffs>[0]>(call, {
-        taskId: "task",
-        epicId: "epic",
-        storyId: "story",
-        includeArchived: "archived",
-        limit: "limit",
-      });
+      const input = inputOf<Parameters<typeof listHandoffs>[0]>(
+        call,
+        ...["task", "epic", "story", "archived", "limit"],
+      );
       const [named] = call.arguments;
       if (named !== undefined && input.taskId !== undefined) {
         throw new HaversackError("usage", "TASK and --task cannot be used together");
@@ -238,7 +231,7 @@ const handoffList: Command = {
       // An unknown task is an error, not a task without handoffs.
       if (taskId !== undefined) await work.store.getTask(taskId, work.by.at);
       const { items, total } = await listHandoffs({ limit: 50, ...input, taskId }, work);
-      const { fields = "minimal", maxTokens } = inputOf<FitOptions<Handoff>>(call, LIST_INPUT);
+      const { fields = "minimal", maxTokens } = inputOf<FitOptions<Handoff>>(call, ...LIST_INPUT);
       printList(call, {
         nouns: ["handoff", "handoffs"],
         listed: listed({ items, total }, { view: viewHandoff, fields, maxTokens, offset: 0 }),
@@ -278,12 +271,7 @@ const handoffDecay: Command = {
   },
   async run(call): Promise<ExitCode> {
     const work = await openWork(call, "save");
-    const input = inputOf<Parameters<typeof decayHandoffs>[0]>(call, {
-      epicId: "epic",
-      storyId: "story",
-      isForced: "force",
-      includeFailed: "include-failed",
-    });
+    const input = inputOf<Parameters<typeof decayHandoffs>[0]>(call, ...["epic", "story", "force", "include-failed"]);
     if (input.isForced && input.epicId === undefined && input.storyId === undefined)
       throw new HaversackError("usage", "--force needs --epic or --story: without them it would archive every handoff");
     const { compacted, archived } = await decayHandoffs(input, work);

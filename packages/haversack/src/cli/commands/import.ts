@@ -154,9 +154,9 @@ const IMPORTS: Readonly<Record<Kind, (call: Call, name: string, work: OpenWork) 
   plan: async (call, name, { store, by, paths }) => {
     if (name === "-") throw new HaversackError("usage", "a plan is known by its file: name it");
     const text = await readFileOrStdin(call, name);
-    const names = { storyId: "story", epicId: "epic", isSequential: "sequential", isDryRun: "dry-run" };
     const file = relative(paths.root, resolve(call.io.cwd, name));
-    const plan: PlanFile = { ...inputOf<PlanFile>(call, names), file, text };
+    const given = inputOf<PlanFile>(call, "story", "epic", "sequential", "dry-run");
+    const plan: PlanFile = { ...given, file, text };
     const report = await importPlan(store, plan, by);
     print(call, viewPlan(report, plan), () => formatPlanReport(call, report, plan));
     return report.problems.length > 0 ? 1 : 0;

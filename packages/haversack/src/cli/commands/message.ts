@@ -133,7 +133,7 @@ const inboxList: Command = {
       const work = await openWork(call, "read");
       const { io, json } = call;
       const [agent] = call.arguments;
-      const options = inputOf<Input>(call, { includeRead: "all", keepUnread: "keep-unread", limit: "limit" });
+      const options = inputOf<Input>(call, "all", "keep-unread", "limit");
       const box = await readInbox({ agent, branch: branchOf(call), ...options }, work);
       const { messages, views, total, leftOut } = box;
       if (json) io.out(jsonLine(views));

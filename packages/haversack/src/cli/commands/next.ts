@@ -4,7 +4,7 @@ import { COUNTED_READY, type QueuedTask } from "../../store/work-store.ts";
 import type { View } from "../../work/task-view.ts";
 import { type Call, type CommandSpec, type ExitCode, flag, jsonLine, sayNote } from "../command.ts";
 import { commandLine, formatCounts, table } from "../print-work.ts";
-import { inputOf, type OpenWork, openWork } from "../work.ts";
+import { inputOf, LIST_INPUT, type OpenWork, openWork } from "../work.ts";
 import { EPIC, FIELDS, listOptions, STORY } from "../work-options.ts";
 
 const { limit, "max-tokens": maxTokens } = listOptions(10);
@@ -32,13 +32,7 @@ type Input = Parameters<typeof nextReady>[0];
 export async function run(call: Call): Promise<ExitCode> {
   const work = await openWork(call, "read");
   const { io, json, options } = call;
-  const input = inputOf<Input>(call, {
-    limit: "limit",
-    epicId: "epic",
-    storyId: "story",
-    fields: "fields",
-    maxTokens: "max-tokens",
-  });
+  const input = inputOf<Input>(call, "epic", "story", ...LIST_INPUT);
   const found = options["batch"] ? await nextBatch(input, work) : await nextReady(input, work);
   const { tasks, views, ready } = found;
   const hasMore = options["fields"] === "standard" || options["fields"] === "full";

@@ -143,6 +143,6 @@ const off: Command = {
 };
 
 export const commands: Readonly<Record<string, Command>> = {
-  on: on,
-  off: off,
+  on,
+  off,
 };

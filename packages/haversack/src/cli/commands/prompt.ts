@@ -37,7 +37,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const [agent = "", given = ""] = call.arguments;
   if (call.json && !isPreview) throw new HaversackError("usage", "--json needs --print: the client prints its own");
   const text = (await readText(call, given)) ?? "";
-  const options = inputOf<Input>(call, { client: "client", budgetTokens: "budget", isNew: "new" });
+  const options = inputOf<Input>(call, "client", "budget", "new");
   const input = { agent, text, branch: branchOf(call), ...options };
   const parts = wakeParts(call, work);
   if (isPreview) {

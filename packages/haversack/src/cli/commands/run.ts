@@ -40,7 +40,7 @@ import { makeRunView } from "../run-view.ts";
 import { continueCommand, holdingRuns, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
 import { withoutSession } from "../start-client.ts";
 import { wakeParts } from "../wake.ts";
-import { type OpenWork, openWork } from "../work.ts";
+import { inputOf, type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
 import { isWired } from "./skills-defer.ts";
 
@@ -224,17 +224,10 @@ async function wholeScope(scope: RunScope, { store }: OpenWork): Promise<RunScop
 }
 
 /** Options that are not given come from the run that is resumed. */
-function optionsOf({ options, rest = [] }: Call, { config }: OpenWork, before: Partial<RunOptions> = {}): RunOptions {
-  const limit = (name: string) => options[name] as number | undefined;
-  const [maxTokens, maxCostUsd] = [limit("max-tokens"), limit("max-cost")];
-  const isLimited = limit("max-chains") !== undefined || maxTokens !== undefined || maxCostUsd !== undefined;
-  const maxMinutes = limit("max-minutes");
-  const given = {
-    ...(limit("max-chains") !== undefined && { maxChains: limit("max-chains") as number }),
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(maxCostUsd !== undefined && { maxCostUsd }),
-    ...(maxMinutes !== undefined && { maxMinutes }),
-  };
+function optionsOf(call: Call, { config }: OpenWork, before: Partial<RunOptions> = {}): RunOptions {
+  const { options, rest = [] } = call;
+  const given: Partial<RunLimits> = inputOf(call, "max-chains", "max-tokens", "max-cost", "max-minutes");
+  const isLimited = given.maxChains !== undefined || given.maxTokens !== undefined || given.maxCostUsd !== undefined;
   const usual = { maxChains: config["headless.max_chains"], ...(!isLimited && { maxMinutes: DEFAULT_MINUTES }) };
   return {
     size: options["parallel"] === undefined ? (before.size ?? "auto") : sizeOf(String(options["parallel"])),

@@ -16,6 +16,7 @@ import {
   option,
   print,
   several,
+  snakeKeys,
   wholeNumber,
 } from "../command.ts";
 import { formatAgo, table } from "../print-work.ts";
@@ -336,16 +337,11 @@ function chart(io: Io, all: readonly RunDay[]): string[] {
 const MOST_DAYS = 60;
 
 function asJson(columns: readonly [string, RunMetrics][]): object {
-  const snake = (one: RunMetrics) =>
-    Object.fromEntries(
-      Object.entries(one).map(([key, value]) => [
-        key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-        value ?? null,
-      ]),
-    );
+  const known = (one: RunMetrics) =>
+    snakeKeys(Object.fromEntries(Object.entries(one).map(([key, value]) => [key, value ?? null]))) as object;
   const [[, only] = ["", undefined]] = columns;
-  if (columns.length === 1 && only) return snake(only);
-  return Object.fromEntries(columns.map(([name, one]) => [name, snake(one)]));
+  if (columns.length === 1 && only) return known(only);
+  return Object.fromEntries(columns.map(([name, one]) => [name, known(one)]));
 }
 
 function dateOf({ options }: Call, name: string): Date | undefined {

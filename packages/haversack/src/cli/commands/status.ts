@@ -36,7 +36,7 @@ interface Group {
 
 export async function run(call: Call): Promise<ExitCode> {
   const work = await openWork(call, "read");
-  const scope = inputOf<Scope>(call, { epicId: "epic", storyId: "story" });
+  const scope = inputOf<Scope>(call, "epic", "story");
   const { counts, claims } = await projectStatus(scope, work);
   const groups = [
     await readGroup("in_progress", scope, { work, claims }),

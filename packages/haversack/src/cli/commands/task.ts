@@ -19,7 +19,17 @@ import {
 } from "../command.ts";
 import { type Above, formatTask, taskRow } from "../print-task.ts";
 import { printList } from "../print-work.ts";
-import { inputOf, isNarrowed, LIST_INPUT, type OpenWork, openWork, readList, readText, TASKS } from "../work.ts";
+import {
+  changesOf,
+  inputOf,
+  isNarrowed,
+  LIST_INPUT,
+  type OpenWork,
+  openWork,
+  readList,
+  requireChanges,
+  TASKS,
+} from "../work.ts";
 import { AGENT, EPIC, FIELDS, listOptions, PRIORITY, STORY, TASK_STATUS, TASK_TYPE, text } from "../work-options.ts";
 import type { TreeRoot } from "../work-tree.ts";
 
@@ -42,26 +52,11 @@ const TASK_FIELDS: Readonly<Record<string, OptionSpec>> = {
   assignee: option("NAME", "Who should do it."),
 };
 
-/** Contains only the fields that were given. */
 async function readTaskFields(call: Call, root: string): Promise<TaskFields> {
-  const { options } = call;
-  const given: Record<string, unknown> = {
-    storyId: options["story"],
-    parentId: options["parent"],
-    type: options["type"],
-    priority: options["priority"],
-    description: await readText(call, options["description"] as string | undefined),
-    acceptanceCriteria: await readText(call, options["criteria"] as string | undefined),
-    files: readList(options["files"])?.map((file) => (isAbsolute(file) ? projectPath(file, { root }) : file)),
-    steps: options["step"],
-    estimateHours: options["estimate"],
-    skill: options["skill"],
-    traceabilityRef: options["plan"],
-    contextSummary: await readText(call, options["context"] as string | undefined),
-    handoffNotes: await readText(call, options["handoff-notes"] as string | undefined),
-    assignee: options["assignee"],
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const changes = await changesOf(call, "title", ...Object.keys(TASK_FIELDS));
+  const files = readList(call.options["files"]);
+  if (files) changes["files"] = files.map((file) => (isAbsolute(file) ? projectPath(file, { root }) : file));
+  return changes;
 }
 
 const taskCreate: Command = {
@@ -105,21 +100,10 @@ const taskCreate: Command = {
   },
 };
 
-/** Values of `--clear` and the fields they clear. Type and priority always have a value. */
-const CLEARS: Readonly<Record<string, string>> = {
-  story: "storyId",
-  parent: "parentId",
-  description: "description",
-  criteria: "acceptanceCriteria",
-  files: "files",
-  steps: "steps",
-  estimate: "estimateHours",
-  skill: "skill",
-  plan: "traceabilityRef",
-  context: "contextSummary",
-  "handoff-notes": "handoffNotes",
-  assignee: "assignee",
-};
+/** Type and priority always have a value. */
+const CLEARS = Object.keys(TASK_FIELDS)
+  .filter((name) => name !== "type" && name !== "priority")
+  .map((name) => (name === "step" ? "steps" : name));
 
 const taskUpdate: Command = {
   spec: {
@@ -129,9 +113,9 @@ const taskUpdate: Command = {
     options: {
       title: option("TEXT", "A new title."),
       ...TASK_FIELDS,
-      clear: option("FIELD", `Empty a field: ${Object.keys(CLEARS).join(", ")}.`, {
+      clear: option("FIELD", `Empty a field: ${CLEARS.join(", ")}.`, {
         repeat: true,
-        choices: Object.keys(CLEARS),
+        choices: CLEARS,
       }),
       agent: AGENT,
     },
@@ -143,18 +127,8 @@ const taskUpdate: Command = {
   },
   async run(call) {
     const work = await openWork(call, "save");
-    const title = call.options["title"] as string | undefined;
-    const given = await readTaskFields(call, work.paths.root);
-    const names = (call.options["clear"] as string[] | undefined) ?? [];
-    const cleared = Object.fromEntries(names.map((name) => [CLEARS[name], null]));
-    const both = names.find((name) => (CLEARS[name] ?? "") in given);
-    if (both) throw new HaversackError("usage", `${both} cannot be both given and cleared`);
-    if (title === undefined && names.length === 0 && Object.keys(given).length === 0) {
-      throw new HaversackError("usage", "give at least one field to change", {
-        hint: "`haversack task update --help` lists the fields",
-      });
-    }
-    const changes = { ...(title !== undefined && { title }), ...given, ...cleared };
+    const changes = await readTaskFields(call, work.paths.root);
+    requireChanges(call, changes);
     return eachTask(call, call.arguments, async (taskId) => {
       const task = await updateTask({ taskId, ...changes }, work);
       return {
@@ -182,7 +156,7 @@ const taskShow: Command = {
   },
   async run(call) {
     const work = await openWork(call, "read");
-    const input = inputOf<Parameters<typeof getTask>[0]>(call, { fields: "fields" });
+    const input = inputOf<Parameters<typeof getTask>[0]>(call, "fields");
     const show = async (taskId: string) => {
       const { task, view, leftOut } = await getTask({ taskId, ...input }, work);
       const text = call.json
@@ -236,23 +210,16 @@ const taskList: Command = {
   run: eachOne(
     async (call) => {
       const work = await openWork(call, "read");
-      const input = inputOf<Parameters<typeof listTasks>[0]>(call, {
-        status: "status",
-        priority: "priority",
-        type: "type",
-        assignee: "assignee",
-        parentId: "parent",
-        hasWip: "wip",
-        planFile: "plan",
-        find: "find",
-        epicId: "epic",
-        storyId: "story",
+      const input = inputOf<Parameters<typeof listTasks>[0]>(
+        call,
+        ...["status", "priority", "type", "assignee", "parent", "wip", "find", "epic", "story"],
         ...LIST_INPUT,
-      });
+      );
+      const planFile = call.options["plan"] as string | undefined;
       const root = await findRoot(call, input, work);
       if (call.options["tree"]) return (await import("../work-tree.ts")).showTree(call, root, work);
       const scope = root && { [root.kind === "epic" ? "epicId" : "storyId"]: root.id };
-      const listed = await listTasks({ ...input, ...scope }, work);
+      const listed = await listTasks({ ...input, planFile, ...scope }, work);
       const claims = call.json ? [] : await work.store.listClaims({ at: work.by.at });
       const holders = new Map(claims.map((claim) => [claim.taskId, claim]));
       printList(call, {

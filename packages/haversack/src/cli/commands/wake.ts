@@ -33,12 +33,7 @@ type Input = Parameters<typeof wakeAgent>[0];
 export async function run(call: Call): Promise<ExitCode> {
   const work = await openWork(call, "read");
   const [agent] = call.arguments;
-  const options = inputOf<Input>(call, {
-    client: "client",
-    budgetTokens: "budget",
-    taskId: "task",
-    sessionId: "session",
-  });
+  const options = inputOf<Input>(call, "client", "budget", "task", "session");
   const parts = wakeParts(call, work);
   const branch = branchOf(call);
   const isNamed = agent !== undefined || options.taskId !== undefined || options.sessionId !== undefined;

@@ -326,7 +326,6 @@ export interface HookEngine {
  * `session.created` names the parent; for sessions of an earlier process we ask the client.
  */
 export interface SessionPlace {
-  /** The topmost session. */
   sessionId: string;
   /** "" for the topmost session itself. */
   agentId: string;

@@ -1,9 +1,11 @@
 /** The output of artifacts for scripts and agents: snake_case, without absent fields. */
+
 import type { ReceiptJudgement } from "../../artifacts/receipts.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
 import type { ResumeCall } from "../../artifacts/resume-prompt.ts";
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
 import type { ReviewLoop } from "../../store/artifact-store.ts";
+import { present } from "../../work/task-view.ts";
 import type { Dispatched, RecordOutcome } from "./artifact-operations.ts";
 
 export function viewDispatch({
@@ -24,13 +26,10 @@ export function viewDispatch({
     ...loop,
     iteration,
     how,
-    ...(reason !== undefined && { reason }),
-    ...(note !== undefined && { note }),
+    ...present({ reason, note }),
     call: resume ? { description: call.description, prompt: call.prompt } : call,
     ...(resume && { resume: viewResume(resume) }),
-    ...(references.length > 0 && { references: references.map(viewDocument) }),
-    ...(inlined.length > 0 && { inlined }),
-    ...(problems.length > 0 && { problems }),
+    ...present({ references: references.map(viewDocument), inlined, problems }),
     tokens: {
       sent: tokens.sent,
       reads: tokens.reads,
@@ -44,8 +43,7 @@ export function viewDispatch({
 function viewResume({ agentId, tool, command, text }: ResumeCall): object {
   return {
     agent_id: agentId,
-    ...(tool && { tool: { ...tool, message: "call.prompt" } }),
-    ...(command && { command }),
+    ...present({ tool: tool && { ...tool, message: "call.prompt" }, command }),
     how: text,
     if_it_fails: "dispatch again with the error as resume_failed",
   };
@@ -56,8 +54,7 @@ export function viewDocument({ file, name, path, state, lineCount, sha, isNoPrd 
     file,
     name,
     ...(isNoPrd ? { state: "no-prd" } : { path, state }),
-    ...(lineCount !== undefined && { lines: lineCount }),
-    ...(sha !== undefined && { sha256: sha }),
+    ...present({ lines: lineCount, sha256: sha }),
   };
 }
 
@@ -110,17 +107,14 @@ export function viewLoop({ feature, phase, role, reviews, issues, decisions, res
       by,
       ...(agentId !== undefined && { agent_id: agentId }),
     })),
-    ...(issues.length > 0 && { issues: issues.map(viewIssue) }),
-    ...(decisions.length > 0 && {
+    ...present({
+      issues: issues.map(viewIssue),
       decisions: decisions.map(({ issueId, text, by, at }) => ({ issue: issueId, text, by, at: at.toISOString() })),
-    }),
-    ...(resume && {
-      resume: {
-        agent_id: resume.agentId,
-        ...(resume.sessionId !== undefined && { session_id: resume.sessionId }),
-        last_iteration: resume.lastIteration,
-        ...(resume.failure !== undefined && { failure: resume.failure }),
-      },
+      resume: resume && viewResumable(resume),
     }),
   };
+}
+
+function viewResumable({ agentId, sessionId, lastIteration, failure }: NonNullable<ReviewLoop["resume"]>): object {
+  return present({ agent_id: agentId, session_id: sessionId, last_iteration: lastIteration, failure });
 }

@@ -198,7 +198,6 @@ async function aroundLeftOut(
   });
 }
 
-/** The input of every list. */
 export interface ListInput {
   /** Default: 50. */
   limit?: number | undefined;
@@ -289,7 +288,6 @@ export function checkListInput({ limit, offset, fields, maxTokens }: ListInput, 
 
 export type BlockedTask = Task & { reasons: string[] };
 
-/** Blocked tasks with what blocks them. */
 export async function listBlocked(
   input: ListInput & { epicId?: string | undefined; storyId?: string | undefined },
   { store, by }: WorkParts,

@@ -14,7 +14,6 @@ import type { SkillRule } from "../types.ts";
 export type RuleReach = "auto" | "always" | "enforced";
 
 export interface FarRule {
-  /** The rules file. */
   file: string;
   /** The skill's name as written in the rule. */
   skill: string;
@@ -43,7 +42,6 @@ export interface RuleTrust {
   accepted: readonly string[];
 }
 
-/** The rules of each skill, by its id. */
 export type RulesById = Map<string, SkillRule[]>;
 
 export function reachesOf({ enforcement, alwaysActive }: SkillRule): RuleReach[] {

@@ -48,9 +48,7 @@ export function unpackBuckets(packed: Uint8Array): number[] {
   return buckets;
 }
 
-/** What changes in one bucket. */
 export class BucketChange {
-  /** Skills whose entries are removed. */
   readonly removed = new Set<number>();
   /** Per mark, three numbers for each entry: skill, weight in steps, fields. */
   readonly #added = new Map<number, number[]>();

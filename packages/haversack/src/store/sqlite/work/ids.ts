@@ -71,7 +71,6 @@ export function findSeq(db: DatabaseSync, kind: IdKind, id: string): number {
   throw unknown(db, kind, wanted);
 }
 
-/** Finds a thing of any kind by its id. */
 export function findAny(db: DatabaseSync, id: string): { kind: IdKind; seq: number; id: string } {
   const wanted = id.trim();
   for (const find of [exactly, byAlias]) {

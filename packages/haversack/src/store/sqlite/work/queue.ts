@@ -185,7 +185,6 @@ export function nextTasks(db: DatabaseSync, { limit, at, ...scope }: NextQuery):
   return { tasks: tasks.map((task, index) => ({ ...task, score: scoreAt(rows[index]?.order_key ?? 0, at) })), ready };
 }
 
-/** The id of the first ready task. */
 export function firstReady(db: DatabaseSync, scope: Scope): string | undefined {
   const { where, values } = scoped(db, scope);
   const sql = `SELECT t.id FROM queue q JOIN tasks t ON t.seq = q.task WHERE ${where} ORDER BY q.order_key DESC, q.task LIMIT 1`;
