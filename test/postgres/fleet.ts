@@ -1,10 +1,11 @@
 /**
  * Several machines on one queue: each has its own home and clone, and runs `haversack work` with a scripted client. Prints what each did.
- * One may vanish half-way: its processes are killed at once, and its tasks are done by the others when their leases end.
+ * One may vanish half-way: its processes are killed at once, and its tasks are done by the others when their leases end. Where the system permits
+ * it, each has a network of its own, in which it finds nobody: only the server's socket file is shared, and the folder of the common repository.
  *
  * npm run fleet [-- TASKS [MACHINES]]
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +44,8 @@ export interface FleetResult {
   runs: { id: string; machine: string; state: string; stopped?: string }[];
   /** The file of each task that is on a branch of the common repository. */
   pushed: Set<string>;
+  /** The networks in which tasks were done. */
+  networks: Set<string>;
   /** Claims that ended because their lease did. */
   expired: number;
   leftovers: number;
@@ -50,13 +53,14 @@ export interface FleetResult {
 
 /** Works on the tasks it is given, commits each, and notes who has done which. */
 const SCRIPT = `
-  const { appendFileSync } = await import("node:fs");
+  const { appendFileSync, readlinkSync } = await import("node:fs");
+  const network = process.platform === "linux" ? readlinkSync("/proc/self/ns/net") : "";
   const { execFileSync } = await import("node:child_process");
   for (const task of agent.tasks) {
     await agent.sleep(Number(process.env.TASK_MS));
     const { code } = agent.finish(task);
     if (code !== 0) continue;
-    appendFileSync(process.env.DONE_FILE, task + " " + process.env.HAVERSACK_MACHINE + "\\n");
+    appendFileSync(process.env.DONE_FILE, task + " " + process.env.HAVERSACK_MACHINE + " " + network + "\\n");
     execFileSync("git", ["add", "--all"]);
     execFileSync("git", ["commit", "--quiet", "-m", task]);
   }
@@ -64,11 +68,21 @@ const SCRIPT = `
   agent.result();
 `;
 
+const OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$0" "$@"'];
+
+/** Why the machines share this one's network. Undefined: they need not. */
+function whyOneNetwork(): string | undefined {
+  const [program = "", ...words] = [...OWN_NETWORK, "true"];
+  const { status, stderr, error } = spawnSync(program, words, { encoding: "utf8" });
+  return status === 0 ? undefined : (error?.message ?? stderr.trim());
+}
+
 export async function runFleet(options: FleetOptions): Promise<FleetResult> {
   const { url, tasks, machines, killAfter, drainAfter, taskMs = 0 } = options;
   const base = mkdtempSync(join(tmpdir(), "haversack-fleet-"));
   const doneFile = join(base, "done");
   const origin = join(base, "origin.git");
+  const through = whyOneNetwork() === undefined ? OWN_NETWORK : [];
   const fleet: { name: string; project: RunProject; running?: Running }[] = [];
   const server = new Server(readPlace(url, {}));
   try {
@@ -78,6 +92,7 @@ export async function runFleet(options: FleetOptions): Promise<FleetResult> {
         tasks: 0,
         script: SCRIPT,
         settings: { work: { lease_minutes: 1 }, headless },
+        through,
       });
       if (number === 1) project.git("clone", "--quiet", "--bare", ".", origin);
       rmSync(project.root, { recursive: true });
@@ -124,8 +139,10 @@ export async function runFleet(options: FleetOptions): Promise<FleetResult> {
     ) as Record<string, Ran>;
     const tookMs = performance.now() - began;
     const done = new Map<string, string[]>();
+    const networks = new Set<string>();
     for (const line of readFileSync(doneFile, "utf8").trim().split("\n")) {
-      const [task = "", machine = ""] = line.split(" ");
+      const [task = "", machine = "", network = ""] = line.split(" ");
+      networks.add(network);
       done.set(task, [...(done.get(task) ?? []), machine]);
     }
     const { items } = await store.listTasks({ limit: tasks + 1, at: new Date() });
@@ -134,7 +151,7 @@ export async function runFleet(options: FleetOptions): Promise<FleetResult> {
     const branches = git("for-each-ref", "--format=%(refname)", "refs/heads/work").trim().split("\n").filter(Boolean);
     const files = branches.flatMap((branch) => git("ls-tree", "--name-only", branch).trim().split("\n"));
     return {
-      ...{ tookMs, done, ended, runs },
+      ...{ tookMs, done, ended, runs, networks },
       statuses: items.map(({ status }) => status),
       expired: (await store.listActivity({ kind: "claim-expired", limit: tasks })).activity.length,
       pushed: new Set(files.filter((file) => /^T\d+\.txt$/.test(file))),
@@ -153,6 +170,8 @@ export async function runFleet(options: FleetOptions): Promise<FleetResult> {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const [tasks = 200, machines = 4] = process.argv.slice(2).map(Number);
   const server = await startServer();
+  const why = whyOneNetwork();
+  if (why !== undefined) console.log(`all machines on one network: ${why}`);
   let isWrong = false;
   try {
     for (const killAfter of [undefined, Math.floor(tasks / 4)]) {
@@ -162,6 +181,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       const notDone = result.statuses.filter((status) => status !== "done").length;
       isWrong ||= twice.length > 0 || notDone > 0 || result.statuses.length !== tasks;
       const shares = Map.groupBy([...result.done.values()].flat(), (name) => name);
+      isWrong ||= result.networks.size !== (why === undefined ? shares.size : 1);
       console.log(
         `${tasks} tasks, ${machines} machines${killAfter === undefined ? "" : `, one killed after ${killAfter}`}: ` +
           `${(result.tookMs / 1000).toFixed(1)} s; done twice ${twice.length}, not done ${notDone}; ` +
@@ -169,7 +189,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
             .map(([name, list]) => `${name} ${list.length}`)
             .sort()
             .join(", ")}; ` +
-          `claims that expired ${result.expired}; files pushed ${result.pushed.size}; processes left ${result.leftovers}`,
+          `claims that expired ${result.expired}; files pushed ${result.pushed.size}; networks ${result.networks.size}; processes left ${result.leftovers}`,
       );
       for (const { machine, state, stopped = "" } of result.runs) console.log(`  ${machine}: ${state} ${stopped}`);
     }

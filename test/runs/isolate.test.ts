@@ -168,7 +168,7 @@ describe("--isolate", () => {
     const filter = join(run.base, "filter.sh");
     writeFileSync(
       filter,
-      `#!/bin/sh\ncat\nif test "$PWD" = "${run.root}" && test ! -e "${run.base}/struck" && kill -9 "$(cat "${run.base}/pid")" 2>/dev/null; then touch "${run.base}/struck"; sleep 1; fi\n`,
+      `#!/bin/sh\ncat\nif test "$PWD" = "${run.root}" && test ! -e "${run.base}/struck" && kill -0 "$(cat "${run.base}/pid")" 2>/dev/null; then touch "${run.base}/struck"; kill -9 "$(cat "${run.base}/pid")"; sleep 1; fi\n`,
     );
     chmodSync(filter, 0o755);
     run.git("config", "filter.slow.smudge", filter);

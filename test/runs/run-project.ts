@@ -74,6 +74,8 @@ export interface ProjectOptions {
   settings?: { work?: object; headless?: object };
   /** For `moveClock`. */
   hasMovingClock?: boolean;
+  /** A program that starts Haversack, such as `unshare`, with its arguments. */
+  through?: readonly string[];
 }
 
 /** The tests are red while a file holds the word BROKEN. */
@@ -105,7 +107,8 @@ export async function runProject(options: ProjectOptions = {}): Promise<RunProje
   writeFileSync(join(bin, "claude"), `#!/bin/sh\n${version}\nexec "${process.execPath}" "${CLIENT}" "$@"\n`);
   chmodSync(join(bin, "claude"), 0o755);
   const start = (words: string[], more: Record<string, string> = {}, cwd = root): Running => {
-    const child = spawn(process.execPath, [BIN, ...words], {
+    const [program = "", ...rest] = [...(options.through ?? []), process.execPath, BIN, ...words];
+    const child = spawn(program, rest, {
       cwd,
       env: { ...env, ...more },
       stdio: ["ignore", "pipe", "pipe"],

@@ -157,12 +157,12 @@ describe("a runner that is killed", () => {
     await running.ended;
     const [{ id }] = JSON.parse((await run.haversack("runs", "list", "--json")).out);
     expect((await run.haversack("status")).out).toContain(
-      `Run ${id} was interrupted and still holds tasks; \`haversack work --all --continue\` goes on with it.`,
+      `Run ${id} was interrupted and still holds tasks; \`haversack work --all --continue\` continues it.`,
     );
     const looked = await run.work(["--all", "--dry-run"]);
     expect(looked.code).toBe(1);
     expect(looked.err).toContain(`run ${id} was interrupted and still holds tasks`);
-    expect(looked.err).toContain(`\`haversack work --all --continue\` goes on with run ${id}`);
+    expect(looked.err).toContain(`\`haversack work --all --continue\` continues run ${id}`);
     expect((await run.work(["--all", "--continue"])).code).toBe(0);
     expect((await run.haversack("status")).out).not.toContain("interrupted");
   });

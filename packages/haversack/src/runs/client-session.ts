@@ -126,7 +126,10 @@ const BEGINS_TURN: ReadonlySet<StreamEvent["kind"]> = new Set(["tool", "tool-end
 const TICK_MS = 1_000;
 const FILL_EVERY_MS = 2_000;
 const MAX_ERROR_CHARS = 20_000;
-/** So many calls that only repeat one or two: a session that nobody watches would go on until its window is full, or for ever. */
+/**
+ * After this many calls that only repeat one or two, the session is asked to end. Nobody watches it: it would continue until its
+ * window is full, or for ever.
+ */
 const LAST_CALLS = 50;
 const KEY_TRIES = 2;
 

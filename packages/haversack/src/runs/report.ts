@@ -141,8 +141,8 @@ function nextSteps(tasks: readonly RunTask[]): string[] {
     if (state === "conflict") return [`${taskId}: merge ${branch} by hand: ${evidence ?? "in conflict"}`];
     if (state !== "claimed") return [];
     if (isUnverified) return [`${taskId}: its session says that it is finished; --continue checks it`];
-    const apart = `its work is in ${worktree}, on branch ${branch}; --continue goes on there`;
-    return [`${taskId}: ${worktree === undefined ? "go on from its work in progress" : apart}`];
+    const apart = `its work is in ${worktree}, on branch ${branch}; --continue continues there`;
+    return [`${taskId}: ${worktree === undefined ? "continue from its work in progress" : apart}`];
   });
 }
 

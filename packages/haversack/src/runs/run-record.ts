@@ -256,7 +256,7 @@ export class RunRecord {
     const work = this.work(place);
     const { claim } = await work.store.getTask(taskId, work.by.at);
     if (claim && claim.agent === place.agent && claim.sessionId !== undefined) {
-      await releaseTask({ taskId, reason: "its session has ended, the next one goes on" }, work);
+      await releaseTask({ taskId, reason: "its session has ended, the next one continues" }, work);
     }
     const isSubAgents = claim !== undefined && claim.agent !== place.agent && this.#isOurs(claim.agent);
     const claimed = await claimTask({ taskId, ...(isSubAgents && { stealReason: "its session has ended" }) }, work);

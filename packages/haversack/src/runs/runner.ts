@@ -47,7 +47,7 @@ async function openRun({ scope, client, options, continues }: RunRequest, parts:
   const by = { machine, process };
   if (!continues) return runs.createRun({ scope, client, options: { ...options }, ...by, startedAt: now() });
   if (!(await runs.takeRun(continues, { ...by, seenAt: now() }))) {
-    throw new HaversackError("refused", `another process goes on with run ${continues.id} already`, {
+    throw new HaversackError("refused", `another process continues run ${continues.id} already`, {
       hint: `\`haversack runs follow ${continues.id}\` shows it`,
     });
   }

@@ -67,7 +67,7 @@ export async function runSession(
     on({ kind: "batch", number, tasks: batch.tasks, batchSize: batch.batchSize });
     return batch.prompt;
   };
-  // A model tries again and again: the first of each tool is worth a line, and their number.
+  // A model retries denied tools: show the first call of each tool, and their number.
   const denied = new Map<string, number>();
   const noteDenied = (tool: string, text: string) => {
     const times = (denied.get(tool) ?? 0) + 1;
@@ -112,7 +112,7 @@ export async function runSession(
       endRequest: (why) => {
         // If the runner is killed from here on, the session's end is no crash.
         void runs.updateSession(runId, number, { asked: why }).catch(() => undefined);
-        // To a person who stops the run this is said at once, also while the session waits.
+        // A person who stops the run is told at once, even while the session waits.
         if (why !== "stopped") on({ kind: "asked", number, why });
         return endRequest(why);
       },

@@ -89,21 +89,7 @@ export interface Run extends NewRun {
   restarts?: number;
 }
 
-export interface RunChange {
-  workedMs?: number;
-  countsFrom?: number;
-  state?: RunState;
-  seenAt?: Date;
-  endedAt?: Date;
-  stopped?: string;
-  report?: string;
-  base?: string;
-  kept?: string;
-  redBefore?: string;
-  batchSize?: number;
-  process?: RunProcess;
-  machine?: string;
-}
+export type RunChange = Partial<Omit<Run, "id" | "scope" | "client" | "options" | "startedAt" | "restarts">>;
 
 export type SessionPurpose = "batch" | "fix" | "review";
 

@@ -10,6 +10,7 @@ import {
   useShared,
   withMembers,
 } from "../../engine/team/share-store.ts";
+import { describeTeam, type TeamState, teamState, viewTeam } from "../../engine/team/team-state.ts";
 import { STORE_VARIABLE } from "../../engine/work-of.ts";
 import { addressFor } from "../../store/postgres/place.ts";
 import { SCHEMA_VERSION } from "../../store/sqlite/schema-version.ts";
@@ -91,13 +92,16 @@ const storeMigrate: Command = {
 
 const storeStatus: Command = {
   spec: {
-    about: "Shows where the work of this project is: in the local store, or at which server and how it answers.",
+    about:
+      "Shows where the work of this project is: in the local store, or at which server, how it answers, and what this machine has still to send.",
     examples: [{ run: "haversack store status", says: "exit 3 when the server cannot be reached" }],
-    json: "{driver: postgresql|sqlite, file, schema_version, address?, project?, from?: environment|record, user?, server_version?, latency_ms?, clock_offset_ms?, read_only?, problem?}.",
+    json: "{driver: postgresql|sqlite, file, schema_version, address?, project?, from?: environment|record, user?, server_version?, latency_ms?, clock_offset_ms?, read_only?, snapshot_at?, offline_since?, waiting?, waiting_since?, conflicts?, problem?}.",
   },
   async run(call): Promise<ExitCode> {
-    const { paths, env } = findProject(call);
-    const status = await sharedStatus({ paths, env });
+    const project = openProject(call, { access: "look" });
+    const { paths } = project;
+    const status = await sharedStatus(project);
+    const team = project.isMemory ? undefined : teamState(project.handle);
     const local = { driver: "sqlite", file: paths.store, schemaVersion: SCHEMA_VERSION };
     if (!status) {
       print(call, local, () => `The work of this project is in the local store, ${paths.store}.`);
@@ -107,6 +111,7 @@ const storeStatus: Command = {
     print(
       call,
       {
+        ...(team && viewTeam(team)),
         ...{ driver: "postgresql", file: paths.store, address: place.shown, project: place.project, from },
         ...(facts && {
           ...{ user: facts.user, serverVersion: facts.serverVersion, schemaVersion: facts.schemaVersion },
@@ -116,7 +121,7 @@ const storeStatus: Command = {
         }),
         ...(problem && { problem: problem.message }),
       },
-      () => describe(status),
+      () => describe(status, team),
     );
     if (facts) warnOfClock(call, facts.clockOffsetMs);
     if (problem) throw problem;
@@ -124,7 +129,7 @@ const storeStatus: Command = {
   },
 };
 
-function describe({ place, from, facts }: SharedStatus): string {
+function describe({ place, from, facts }: SharedStatus, team: TeamState | undefined): string {
   const rows: [string, string][] = [
     ["address", place.shown],
     ["project", place.project],
@@ -138,6 +143,7 @@ function describe({ place, from, facts }: SharedStatus): string {
       ["schema", `${facts.schemaVersion} (this program knows ${facts.knownVersion})`],
     );
   }
+  if (team) rows.push(["this machine", describeTeam(team, new Date())]);
   return `The work of this project is on a server:\n${columns(rows)}`;
 }
 

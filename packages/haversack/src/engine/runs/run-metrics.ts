@@ -1,4 +1,5 @@
 /** The table of success metrics, computed from recorded runs. */
+import { localDay } from "../../base/local-time.ts";
 import type { Run, RunSession, RunStore, RunTask, SessionMetrics } from "../../store/run-store.ts";
 
 export interface RunMetrics {
@@ -119,11 +120,6 @@ export async function readDays({ from = new Date(0), to }: Period, store: RunSto
 
 const MOST_DAYS = 366;
 const DAY_MS = 86_400_000;
-
-function localDay(at: Date): string {
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
 
 function fillsOf(sessions: Recorded["sessions"]): number[] {
   return sessions

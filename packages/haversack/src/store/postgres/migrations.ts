@@ -5,7 +5,7 @@
 import { work } from "./migrations/001-work.ts";
 import { runs } from "./migrations/003-runs.ts";
 import { changes } from "./migrations/004-changes.ts";
-import { claimNext } from "./migrations/006-claim-next.ts";
+import { claimNext } from "./migrations/007-claim-next.ts";
 
 export interface Migration {
   version: number;

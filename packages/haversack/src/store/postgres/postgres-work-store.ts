@@ -6,7 +6,7 @@ import { isFault } from "../../base/errors.ts";
 import { checkCount } from "../../work/clean-input.ts";
 import type { WorkRecord } from "../record-fields.ts";
 import type { Actor, ClaimOutcome, ClaimRequest, NewActivity, WorkStore } from "../work-store.ts";
-import { claimNext } from "./claim-next.ts";
+import { NextClaims } from "./claim-next.ts";
 import type { Connection } from "./connection.ts";
 import type { Server, Start } from "./server.ts";
 import {
@@ -49,9 +49,11 @@ import {
 
 export class PostgresWorkStore implements WorkStore {
   readonly #server: Server;
+  readonly #next: NextClaims;
 
   constructor(server: Server) {
     this.#server = server;
+    this.#next = new NextClaims(server);
   }
 
   createEpic = this.#writes(createEpic);
@@ -90,11 +92,11 @@ export class PostgresWorkStore implements WorkStore {
   recordBatch = this.#writes(recordBatch);
 
   claim: WorkStore["claim"] = async (request, by) =>
-    (await claimNext(this.#server, request, by))[0] ?? (await this.#claimAny(request, by));
+    (await this.#next.take(request, by))[0] ?? (await this.#claimAny(request, by));
   /** Takes up to `count` ready tasks at once. Fewer, or none: no more are ready. */
   async claimSeveral(request: Omit<ClaimRequest, "taskId">, count: number, by: Actor): Promise<ClaimOutcome[]> {
     checkCount("count", count);
-    const claimed: ClaimOutcome[] = await claimNext(this.#server, request, by, count);
+    const claimed: ClaimOutcome[] = await this.#next.take(request, by, count);
     while (claimed.length < count) {
       const outcome = await this.claim(request, by);
       if (outcome.kind !== "nothing-ready") claimed.push(outcome);

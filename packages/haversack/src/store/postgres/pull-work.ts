@@ -71,7 +71,7 @@ async function readChanges(db: Connection, before: SnapshotState, stale: readonl
   const [at] = await db.query(NOW);
   const cursor = `${at?.["server"]} ${at?.["now"]} ${at?.["xid"]}`;
   const [server, time, xid] = (before.cursor ?? "").split(" ");
-  // The log goes back a day. And the transactions of another server have other numbers.
+  // The log covers one day, and transaction numbers of another server cannot be compared.
   const isGap = server !== at?.["server"] || Number(at?.["now"]) - Number(time) > LOG_MS;
   if (before.cursor === undefined || before.stale === "all" || isGap) {
     const parts: Part[] = [];
@@ -113,7 +113,7 @@ const NOW = `SELECT (pg_control_system()).system_identifier || '/' || (pg_contro
   floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, pg_snapshot_xmin(pg_current_snapshot())::text AS xid`;
 
 const SINCE = `SELECT tbl, keys::text AS keys FROM changes WHERE xid >= $1::text::xid8
-  UNION ALL SELECT 'claimed', tasks::text FROM operations WHERE xid >= $1::text::xid8 AND tasks IS NOT NULL
+  UNION ALL SELECT 'claimed', array_remove(tasks, NULL)::text FROM operations WHERE xid >= $1::text::xid8 AND tasks IS NOT NULL
   UNION ALL SELECT 'activity', array_agg(a.id)::text FROM operations o JOIN tasks t ON t.seq = ANY (o.tasks)
     JOIN activity a ON a.subject = t.id AND a.kind = 'task-claimed' WHERE o.xid >= $1::text::xid8 AND o.tasks IS NOT NULL HAVING count(*) > 0`;
 

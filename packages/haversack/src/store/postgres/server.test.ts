@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server as NetServer, connect as open } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { agent, faultOf, merging } from "../work-under-test.suite.ts";
 import { connect } from "./connection.ts";
@@ -228,6 +229,59 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     expect(await store.listClaims({ at: agent("ann", 20).at })).toHaveLength(12);
   });
 
+  it("answers claims of one process that wait at the same time by one statement, each with its own task", async () => {
+    const place = make();
+    const { store, server } = place.open();
+    const tasks = Array.from({ length: 9 }, (_, index) => index);
+    for (const index of tasks) await store.createTask({ title: `t${index}` }, agent("ann", index));
+    const first = await store.claim({ leaseMs: LEASE_MS }, agent("first", 20));
+    expect(first).toMatchObject({ task: { title: "t0" } });
+    // The next one was blocked before, so it is taken in the general way.
+    const [next] = (await store.nextTasks({ limit: 1, at: agent("ann", 20).at })).tasks;
+    await store.setBlocker({ taskId: next?.id ?? "", reason: "no key" }, agent("ann", 20));
+    await store.resolveBlockers({ taskId: next?.id ?? "" }, agent("ann", 20));
+    const names = tasks.slice(1).map((index) => `a${index}`);
+    const claims = names.map((name, index) =>
+      store.claim(
+        { leaseMs: LEASE_MS },
+        { ...agent(name, 20), sessionId: `s${index}`, place: { branch: `b${index}` } },
+      ),
+    );
+    const outcomes = await Promise.all(claims);
+    expect(outcomes.map((outcome) => outcome.kind === "claimed" && outcome.claim)).toEqual(
+      names.map((name, index) => expect.objectContaining({ agent: name, sessionId: `s${index}` })),
+    );
+    const ids = outcomes.map((outcome) => (outcome.kind === "claimed" ? outcome.task.id : ""));
+    expect(new Set(ids).size).toBe(names.length);
+    const rows = await server.read((db) =>
+      db.query(`SELECT t.id, c.agent, h.branch, a.actor FROM claims c JOIN tasks t ON t.seq = c.task JOIN last_holders h ON h.task = c.task
+      JOIN activity a ON a.subject = t.id AND a.kind = 'task-claimed' AND a.actor = c.agent WHERE c.agent LIKE 'a%' ORDER BY c.agent`),
+    );
+    expect(rows).toEqual(
+      names.map((name, index) => ({ id: ids[index], agent: name, branch: `b${index}`, actor: name })),
+    );
+    // All but that one.
+    const sizes = "SELECT cardinality(array_remove(tasks, NULL)) AS size FROM operations WHERE tasks IS NOT NULL";
+    expect((await server.read((db) => db.query(sizes))).map(({ size }) => size)).toContain(names.length - 1);
+  });
+
+  it("lets a claim that waited for a change see what the change made", async () => {
+    const place = make();
+    const { store, server } = place.open();
+    for (const [index, title] of ["a", "b"].entries()) await store.createTask({ title }, agent("ann", index));
+    await store.claim({ leaseMs: LEASE_MS }, agent("first", 20));
+    let claim: Promise<unknown> | undefined;
+    await server.write(async (db) => {
+      claim = store.claim({ leaseMs: LEASE_MS }, agent("waits", 20));
+      const isWaiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'change_lock'::regclass";
+      while ((await db.query(isWaiting)).length === 0) await sleep(10);
+      // It was held before and taken back: with the rows as they were when the claim arrived, nobody would notice.
+      await db.exec(`INSERT INTO last_holders (task, agent, claimed_at, last_seen_at)
+        SELECT seq, 'before', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' FROM tasks WHERE title = 'b'`);
+    });
+    expect(await claim).toMatchObject({ kind: "claimed", task: { title: "b" } });
+  });
+
   it("shows each task that it takes with all that belongs to it", async () => {
     const place = make();
     const { store } = place.open();
@@ -303,7 +357,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       const url = tcp();
       const direct = at(url.href, { clock: "caller" });
       const { id } = await direct.createTask({ title: "last" }, agent());
-      const proxy = await deafAfter("claim_next");
+      const proxy = await deafAfter("SKIP LOCKED");
       url.port = String(proxy.port);
       const far = at(url.href, { clock: "caller", patienceMs: 20_000 });
       expect(await far.claim({ leaseMs: LEASE_MS }, agent("far", 1))).toMatchObject({
@@ -317,7 +371,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       const url = tcp();
       const direct = at(url.href, { clock: "caller" });
       for (const title of ["a", "b", "c"]) await direct.createTask({ title }, agent());
-      const proxy = await deafAfter("claim_next");
+      const proxy = await deafAfter("SKIP LOCKED");
       url.port = String(proxy.port);
       const far = at(url.href, { clock: "caller", patienceMs: 20_000 });
       const outcome = await far.claim({ leaseMs: LEASE_MS }, agent("far", 1));

@@ -240,6 +240,8 @@ export class Server {
     try {
       const found = await db.exec(
         `SET search_path TO ${this.place.schema}; SET lock_timeout TO ${busyMs}; SET synchronous_commit TO on; SET jit TO off;
+         -- A plan that was made while a table was empty must not read it whole when it is full.
+         SET enable_seqscan TO off;
          -- A connection that broke must not stay in the queue for the lock. PostgreSQL 13 does not know this setting.
          SELECT set_config(name, '1000', false) FROM pg_settings WHERE name = 'client_connection_check_interval';
          SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name,
@@ -305,7 +307,7 @@ export class Server {
   async #upgrade(db: Connection, isThere: boolean): Promise<void> {
     const { schema, shown } = this.place;
     const known = this.knownVersion;
-    // What others might lock must be theirs to lock: they may own another project on this server.
+    // A lock on this project's own table or schema: a shared lock could be held by members of other projects on this server.
     const lock = isThere ? "LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE" : `CREATE SCHEMA IF NOT EXISTS ${schema}`;
     await inTransaction(db, `BEGIN; ${lock}; SELECT 0 AS now`, async () => {
       const before = await this.#storedVersion(db);
@@ -424,7 +426,7 @@ export class Start {
 const HOUR_MS = 60 * 60_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
-async function inTransaction<T>(
+export async function inTransaction<T>(
   db: Connection,
   begin: string,
   action: (start: Start) => Promise<T>,
@@ -462,7 +464,7 @@ function isBroken(error: unknown): boolean {
   );
 }
 
-/** It was there and is gone: worth another attempt, also the first time. */
+/** The connection existed and was cut: worth another attempt, even the first time. */
 function isCut(error: unknown): boolean {
   return (
     /^(ECONNRESET|EPIPE|57P01|57P02)$/.test(codeOf(error)) ||
@@ -510,7 +512,7 @@ export function serverFault(error: unknown, shown: string): unknown {
   if (/no pg_hba\.conf entry|pg_hba\.conf rejects/.test(text)) {
     const hint = /no encryption/.test(text)
       ? "the server may want TLS: give `sslmode=require` or stricter"
-      : "ask who runs the server: its pg_hba.conf says who may connect from where";
+      : "ask the server's administrator: its pg_hba.conf decides who may connect from where";
     return fault("store-unreadable", `${shown} does not let this user in: ${text}`, hint, error);
   }
   if (/^28/.test(code) || /password must be a/.test(text)) {
@@ -559,7 +561,7 @@ export function serverFault(error: unknown, shown: string): unknown {
     const why = text.replace(/;.*/, "").replace(/: \.?$/, "");
     const hint = /not support SSL/.test(text)
       ? "with `sslmode=prefer` or `disable` the connection is not encrypted"
-      : "name the certificate of its CA in `sslrootcert`, and the host as its certificate does";
+      : "name the CA's certificate in `sslrootcert`, and use the host name in the server's certificate";
     return fault("store-unreadable", `${shown} cannot be used with this sslmode: ${why}`, hint, error);
   }
   return error;

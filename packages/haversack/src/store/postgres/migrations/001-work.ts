@@ -18,7 +18,7 @@ CREATE TABLE meta (key ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL);
 CREATE TABLE operations (
   token uuid PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT now(),
-  -- What a claim of the next tasks took.
+  -- What a claim of the next tasks took, in the order of those who asked. NULL: nothing for this one.
   tasks bigint[]
 );
 CREATE INDEX operations_by_time ON operations USING brin (at);
