@@ -354,7 +354,7 @@ it("a store that is removed stops the run, which saves what it knew; with that i
   expect(code).toBe(1);
   expect(out).toContain("Stopped (store-gone): somebody removed or replaced the project's store");
   expect(run.leftovers()).toEqual([]);
-  const [, copy] = /`haversack store restore (\S+)` takes it back/.exec(out) ?? [];
+  const [, copy] = /`haversack store restore (\S+)` restores it/.exec(out) ?? [];
   const [name] = /R\d+/.exec(id) ?? [];
   expect(run.git("show", `refs/haversack/runs/${name}/1:half.txt`)).toBe("half");
   expect((await run.haversack("store", "restore", copy ?? "")).code).toBe(0);

@@ -24,6 +24,8 @@ export interface MatchIndex extends TermIndex<number> {
   /** Whether there is any rule, in a rules file or in frontmatter. */
   hasRules(): boolean;
   cards(keys: readonly number[]): SkillCard[];
+  /** Which of these no model is shown. Asked for all candidates, most of which need no card. */
+  hidden(keys: readonly number[]): number[];
   /** Absent: nothing is known about a project, as in evaluation. */
   projectContext?(): ProjectContext | undefined;
   /** What other sessions did with these skills. */
@@ -138,20 +140,14 @@ export function matchSkills(
 ): MatchResult {
   const words = new Map<number, Reason[]>();
   const named = new Set<number>();
-  const cards = new Map<number, SkillCard>();
-  const cardsOf = (keys: readonly number[]): SkillCard[] => {
-    for (const card of index.cards(keys.filter((key) => !cards.has(key)))) cards.set(card.key, card);
-    return keys.flatMap((key) => cards.get(key) ?? []);
-  };
-  const hidden = (keys: readonly number[]) =>
-    new Set(cardsOf(keys).flatMap(({ key, modelInvocable }) => (modelInvocable ? [] : [key])));
+  const hidden = (keys: readonly number[]) => new Set(index.hidden(keys));
   const rules = index.hasRules() ? matchRules(input, index) : NO_RULES;
   const asked = new Set([...rules.reasons].flatMap(([key, reasons]) => (reasons.some(isAuthorsWord) ? [key] : [])));
   for (const ranked of rankSkills(input.prompt, index, { limit, hidden, asked, ...(faint && { faint }) })) {
     if (ranked.named) named.add(ranked.skill);
     words.set(ranked.skill, textReasons(ranked));
   }
-  const candidates = cardsOf([...new Set([...words.keys(), ...rules.reasons.keys()])]);
+  const candidates = index.cards([...new Set([...words.keys(), ...rules.reasons.keys()])]);
   const context = contextOf(candidates, input, index);
   const matches = candidates.map((card): Match => {
     const reasons = [
