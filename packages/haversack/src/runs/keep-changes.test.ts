@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -90,6 +99,44 @@ it("a snapshot tells states of the files apart, and shows new files in the diffe
   const after = snapshot(cwd, scratch);
   expect(diffTrees(cwd, before, after, 10_000)).toContain("+two");
   expect(diffTrees(cwd, before, after, 10)).toContain("more characters");
+});
+
+it("reads a new file once, not for every snapshot: git would compress a large one each time", () => {
+  const { base, cwd, scratch, git, write } = repository();
+  write(".gitattributes", "*.bin filter=count\n");
+  git("config", "filter.count.clean", `sh -c 'echo read >> "${base}/reads"; cat'`);
+  write("large.bin", "large");
+  // A file as new as the index could have changed since; git reads it again.
+  utimesSync(join(cwd, "large.bin"), 1_000_000_000, 1_000_000_000);
+  const trees = [snapshot(cwd, scratch), snapshot(cwd, scratch), snapshot(cwd, scratch)];
+  expect(new Set(trees).size).toBe(1);
+  expect(readFileSync(join(base, "reads"), "utf8")).toBe("read\n");
+  write("large.bin", "larger");
+  expect(diffTrees(cwd, trees[0] ?? "", snapshot(cwd, scratch), 10_000)).toContain("+larger");
+});
+
+it("sees what the user has added, removed or reset since the last snapshot, ignored files too", () => {
+  const { cwd, scratch, git, write } = repository();
+  const files = () => git("ls-tree", "-r", "--name-only", snapshot(cwd, scratch)).trim().split("\n");
+  write(".gitignore", "secret.txt\n");
+  write("secret.txt", "secret");
+  expect(files()).toEqual([".gitignore", "a.txt"]);
+  git("add", "--force", "secret.txt");
+  expect(files()).toEqual([".gitignore", "a.txt", "secret.txt"]);
+  git("rm", "--quiet", "--cached", "secret.txt");
+  rmSync(join(cwd, "a.txt"));
+  expect(files()).toEqual([".gitignore"]);
+  git("reset", "--quiet", "--hard");
+  expect(files()).toEqual([".gitignore", "a.txt"]);
+});
+
+it("removes what a runner that was killed has left", () => {
+  const { cwd, scratch } = repository();
+  mkdirSync(scratch);
+  const left = ["index-999999999-0", "index-999999999-0.lock"].map((name) => join(scratch, name));
+  for (const file of left) writeFileSync(file, "");
+  snapshot(cwd, scratch);
+  expect(left.map((file) => existsSync(file))).toEqual([false, false]);
 });
 
 /** With a submodule at `sub`. */

@@ -6,7 +6,7 @@
  * folder. The files of such a folder are kept with the others. Changes inside a submodule are kept in the submodule, under the same ref.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { STATE_FOLDER } from "../base/project-root.ts";
 import { copyToNew, makeFolder, removeFile, USER } from "../base/safe-write.ts";
@@ -62,27 +62,66 @@ export const AUTHOR = {
 /** Our own state is not a session's work. */
 export const NOT_OURS = [":/", `:(top,exclude,glob)**/${STATE_FOLDER}/**`];
 
-let snapshots = 0;
+/** Our index of each folder, and the state of the user's index from which it was made. */
+const indexes = new Map<string, { index: string; madeFrom: string }>();
 
 /**
  * All files as they are now, except ignored ones, as a git tree. Uses a separate index, so the user's index, branch and stash do not
  * change. Equal files give equal trees.
  */
 export function snapshot(cwd: string, scratch: string): string {
-  const index = join(scratch, `index-${process.pid}-${snapshots++}`);
-  makeFolder(scratch, { within: USER });
-  removeFile(index, { within: USER });
   const own = git(cwd, ["rev-parse", "--git-path", "index"])?.trim();
   const path = own === undefined ? undefined : resolve(cwd, own);
-  if (path !== undefined && existsSync(path)) copyToNew(path, index, { within: USER });
+  const madeFrom = path === undefined ? "" : stampOf(path);
+  const { index, ...known } = indexes.get(cwd) ?? { index: newIndex(scratch) };
   const env = { GIT_INDEX_FILE: index };
-  try {
-    if (!addPlainly(cwd, env)) addWithInner(cwd, { index, env, own: path });
-    return runGit(cwd, ["write-tree"], env).trim();
-  } finally {
+  removeFile(`${index}.lock`, { within: USER });
+  // Kept for the next snapshot: it knows the new files, and git would compress a large one each time.
+  if (!("madeFrom" in known) || known.madeFrom !== madeFrom || !existsSync(index)) {
     removeFile(index, { within: USER });
-    removeFile(`${index}.lock`, { within: USER });
+    if (path !== undefined && existsSync(path)) copyToNew(path, index, { within: USER });
   }
+  indexes.delete(cwd);
+  try {
+    const isPlain = addPlainly(cwd, env);
+    if (!isPlain) addWithInner(cwd, { index, env, own: path });
+    const tree = runGit(cwd, ["write-tree"], env).trim();
+    if (isPlain) indexes.set(cwd, { index, madeFrom });
+    return tree;
+  } finally {
+    if (!indexes.has(cwd)) removeIndex(index);
+  }
+}
+
+function stampOf(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : "";
+}
+
+let made = 0;
+
+function newIndex(scratch: string): string {
+  makeFolder(scratch, { within: USER });
+  if (made === 0) process.on("exit", () => [...indexes.values()].map(({ index }) => removeIndex(index)));
+  // Those of runners that were killed.
+  for (const name of readdirSync(scratch)) {
+    const [, id] = /^index-(\d+)-/.exec(name) ?? [];
+    if (id !== undefined && !isRunning(Number(id))) removeIndex(join(scratch, name));
+  }
+  return join(scratch, `index-${process.pid}-${made++}`);
+}
+
+function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function removeIndex(index: string): void {
+  removeFile(index, { within: USER });
+  removeFile(`${index}.lock`, { within: USER });
 }
 
 /** False: there is a repository inside, so it failed or added only that repository's commit. */
