@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import "./scripts/make-postgres.mjs";
 
 export default defineConfig({
   test: {

@@ -7,6 +7,7 @@ import { build } from "esbuild";
 import { buildHook } from "./build-hook.mjs";
 import { bundleTogether } from "./bundle.mjs";
 import { define } from "./define.mjs";
+import "./make-postgres.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");

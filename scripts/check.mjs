@@ -8,6 +8,7 @@ import { layerViolations } from "./check-layers.mjs";
 import { strayTables, unownedTables } from "./check-tables.mjs";
 import { strayWrites } from "./check-writes.mjs";
 import { staleDocs } from "./docs.mjs";
+import "./make-postgres.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const home = join(root, "packages/haversack");
@@ -34,7 +35,6 @@ const checks = {
   layers: () => layerViolations(join(home, "src")),
   "files are written in one place": () => strayWrites(join(home, "src")),
   "one owner per table": () => [...strayTables(join(home, "src")), ...unownedTables(newestSchema())],
-  "both drivers of the work store": () => run("node", ["scripts/make-postgres.mjs", "--check"]),
   "unused code and dependencies": () => run("knip", ["--no-progress"]),
   package: () => run("publint", ["--strict", "packages/haversack"]),
   "generated docs": () => staleDocs(),

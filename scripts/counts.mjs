@@ -53,7 +53,25 @@ async function modelTexts(folder, load) {
     "tokens: listed MCP tools": count(JSON.stringify(listing)),
     "tokens: wake-up packets": golden("packages/haversack/src/wake", (file) => file.endsWith(".golden.md")),
     "tokens: prompts of roles": golden("packages/haversack/src/artifacts/golden", () => true),
+    "tokens: /work in Claude Code, Codex, Gemini CLI": (await workTexts(load)).map(count).join(", "),
   };
+}
+
+/** What `/work` and its roles say, in each client. Older commits have a file for each client. */
+async function workTexts(load) {
+  const first = async (...files) => {
+    for (const file of files) {
+      try {
+        return await load(file);
+      } catch (error) {
+        if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
+      }
+    }
+  };
+  const of = (client) => first("clients/work-files.ts", `clients/${client}/work-files.ts`);
+  const [claude, codex, gemini] = [await of("claude-code"), await of("codex"), await of("gemini")];
+  const files = [claude.workFiles("project"), codex.codexWorkFiles("$work"), gemini.geminiWorkFiles()];
+  return files.map((texts) => texts.map(({ text }) => text).join("\n"));
 }
 
 async function toolCount(load) {

@@ -1,13 +1,12 @@
 // Makes the operations of the PostgreSQL work store from those of the SQLite one, so that both follow the same rules. SQLite answers synchronously
-// and PostgreSQL does not: this adds `async` and `await` and nothing else. Differences in SQL are translated when a statement is prepared
-// (store/postgres/dialect.ts). `--check` only says whether the files are up to date.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// and PostgreSQL does not: to-postgres.mjs adds `async` and `await` and nothing else. Differences in SQL are translated when a statement is prepared
+// (store/postgres/dialect.ts). The files are not in git. `npm ci`, the build, the checks and the tests call this; it does nothing while they are
+// up to date.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseAst } from "vite";
 
-const root = join(import.meta.dirname, "..");
-const store = join(root, "packages/haversack/src/store");
+const store = join(import.meta.dirname, "../packages/haversack/src/store");
 const from = join(store, "sqlite/work");
 const to = join(store, "postgres/work");
 
@@ -33,12 +32,6 @@ const FILES = [
   "tasks",
 ].map((name) => `${name}.ts`);
 
-/** Parameters and variables that hold a function which reads the store. */
-const CALLBACKS = new Set(["has", "taskId", "subjectId", "taskOf", "add", "read", "within"]);
-
-/** Called with a database but without reading it. */
-const PURE = new Set(["statement"]);
-
 /** Local state stays in SQLite, and so do the temporary tables for a locked store. */
 const REPLACED = [
   [
@@ -48,14 +41,6 @@ const REPLACED = [
   ["  new SkillRows(db).keepBody(hash);\n", ""],
   ['import { SkillRows } from "../skills/skill-index.ts";\n', ""],
 ];
-
-const ARRAY_METHODS = {
-  map: "mapEach",
-  flatMap: "flatMapEach",
-  filter: "filterEach",
-  some: "someEach",
-  find: "findEach",
-};
 
 /** What the two drivers' classes use. */
 const WANTED = [
@@ -67,312 +52,31 @@ const WANTED = [
   "postgres/apply-entries.ts",
 ];
 
-// One source file: its text and its tree, with each node's parent.
+const read = (path) => readFileSync(path, "utf8");
+const made = FILES.map((file) => join(from, file)).map(read);
+const users = WANTED.map((file) => join(store, file)).map(read);
+const scripts = ["make-postgres.mjs", "to-postgres.mjs"].map((file) => join(import.meta.dirname, file)).map(read);
+const stamp = createHash("sha256")
+  .update([...scripts, ...made, ...users].join("\0"))
+  .digest("hex");
+const stampFile = join(to, ".stamp");
 
-function parse(text) {
-  const program = parseAst(text, { lang: "ts" });
-  const parents = new Map();
-  const nodes = [];
-  const visit = (node, parent) => {
-    if (!node || typeof node.type !== "string") return;
-    parents.set(node, parent);
-    nodes.push(node);
-    for (const value of Object.values(node)) {
-      if (Array.isArray(value)) for (const item of value) visit(item, node);
-      else if (value && typeof value === "object") visit(value, node);
-    }
-  };
-  visit(program, undefined);
-  return { text, program, parents, nodes };
+const isFresh = existsSync(stampFile) && read(stampFile) === stamp && FILES.every((file) => existsSync(join(to, file)));
+if (!isFresh) {
+  // The parser takes a third of a second to load.
+  const { importedNames, toPostgres } = await import("./to-postgres.mjs");
+  const sources = new Map(FILES.map((file, at) => [file, withReplaced(made[at])]));
+  for (const [file, text] of toPostgres(sources, importedNames(users))) put(join(to, file), text);
+  put(stampFile, stamp);
 }
 
-const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
-
-/** Turns the source of one file into its counterpart. */
-function convert(text) {
-  const { program, parents, nodes } = parse(text);
-  const asyncNames = new Set(CALLBACKS);
-  const asyncFunctions = new Set();
-  const awaited = new Set();
-  const each = new Map();
-  const functionOf = (node) => {
-    for (let at = parents.get(node); at; at = parents.get(at)) if (FUNCTIONS.has(at.type)) return at;
-    return undefined;
-  };
-  const isDb = (node) =>
-    (node?.type === "Identifier" && node.name === "db") ||
-    (node?.type === "MemberExpression" && text.slice(node.start, node.end) === "this.#db");
-  const nameOf = (callee) => {
-    if (callee.type === "Identifier") return callee.name;
-    if (callee.type === "MemberExpression" && callee.property.type === "PrivateIdentifier")
-      return `#${callee.property.name}`;
-    return undefined;
-  };
-  const readsStore = (call) => {
-    const { callee } = call;
-    const name = nameOf(callee);
-    if (name !== undefined && PURE.has(name)) return false;
-    if (callee.type === "MemberExpression" && ["prepared", "idPlans"].includes(callee.object.name)) return false;
-    if (isDb(call.arguments[0])) return true;
-    if (name !== undefined && asyncNames.has(name)) return true;
-    if (callee.type !== "MemberExpression") return false;
-    const { object, property } = callee;
-    if (isDb(object)) return property.name === "exec";
-    if (object.type === "NewExpression") return isDb(object.arguments[0]);
-    // statement(db, sql).get(…), db.prepare(sql).all(…)
-    return (
-      object.type === "CallExpression" && /^(statement\(|db\.prepare\()/.test(text.slice(object.start, object.end))
-    );
-  };
-  const isAsyncCallback = (node) =>
-    node !== undefined &&
-    (asyncFunctions.has(node) ||
-      (node.type === "Identifier" && asyncNames.has(node.name) && !CALLBACKS.has(node.name)));
-  const markAsync = (fn) => {
-    if (!fn || asyncFunctions.has(fn)) return false;
-    asyncFunctions.add(fn);
-    const holder = parents.get(fn);
-    if (fn.type === "FunctionDeclaration") asyncNames.add(fn.id.name);
-    else if (holder?.type === "VariableDeclarator" && holder.id.type === "Identifier") asyncNames.add(holder.id.name);
-    else if (holder?.type === "MethodDefinition" && holder.key.type === "PrivateIdentifier")
-      asyncNames.add(`#${holder.key.name}`);
-    return true;
-  };
-  for (let isChanged = true; isChanged; ) {
-    isChanged = false;
-    for (const node of nodes) {
-      if (node.type !== "CallExpression") continue;
-      const { callee } = node;
-      const method = callee.type === "MemberExpression" ? ARRAY_METHODS[callee.property.name] : undefined;
-      if (method && isAsyncCallback(node.arguments[0]) && !each.has(node)) {
-        each.set(node, method);
-        isChanged = true;
-      }
-      const reads = each.has(node) || readsStore(node);
-      if (!reads) continue;
-      if (!awaited.has(node)) {
-        awaited.add(node);
-        isChanged = true;
-      }
-      if (markAsync(functionOf(node))) isChanged = true;
-    }
-  }
-
-  const edits = [];
-  const insert = (at, added, size) => edits.push({ from: at, to: at, added, size });
-  for (const node of awaited) {
-    const size = node.end - node.start;
-    const loop = parents.get(node);
-    // A cursor: its rows come one by one.
-    if (loop?.type === "ForOfStatement" && loop.right === node && node.callee.property?.name === "iterate") {
-      insert(loop.start + "for".length, " await", 0);
-      continue;
-    }
-    const method = each.get(node);
-    insert(node.start, method ? `(await ${method}(` : "(await ", size);
-    edits.push({ from: node.end, to: node.end, added: ")", size: -size });
-    if (method)
-      edits.push({
-        from: text.lastIndexOf(".", node.callee.property.start),
-        to: node.arguments[0].start,
-        added: ", ",
-        size: 0,
-      });
-  }
-  for (const fn of asyncFunctions) {
-    const holder = parents.get(fn);
-    const isMethod = holder && (holder.type === "MethodDefinition" || (holder.type === "Property" && holder.method));
-    insert(isMethod ? holder.start : fn.start, "async ", Number.POSITIVE_INFINITY);
-    if (fn.returnType) promise(fn.returnType.typeAnnotation, fn.generator);
-  }
-  for (const node of nodes) {
-    if (node.type !== "TSFunctionType" && node.type !== "TSMethodSignature") continue;
-    const [first] = node.params;
-    const holder = parents.get(parents.get(node));
-    const name = node.type === "TSMethodSignature" ? node.key.name : (holder?.key?.name ?? holder?.name);
-    if (first?.name === "db" || CALLBACKS.has(name)) promise(node.returnType.typeAnnotation, false);
-  }
-  function promise(type, isGenerator) {
-    if (isGenerator) return insert(type.start, "Async", 0);
-    insert(type.start, "Promise<", 0);
-    edits.push({ from: type.end, to: type.end, added: ">", size: 0 });
-  }
-  const helpers = [...new Set(each.values())].sort();
-  return { text: apply(text, edits), helpers, program };
+function withReplaced(text) {
+  return REPLACED.reduce((changed, [old, now]) => changed.replace(old, now), text);
 }
 
-/** The outer of two that begin at one place comes first; the inner of two that end at one place. */
-function apply(text, edits) {
-  edits.sort((a, b) => a.from - b.from || b.size - a.size);
-  // Ends come before starts at the same place.
-  edits.sort((a, b) => a.from - b.from || Number(b.size < 0) - Number(a.size < 0));
-  let done = "";
-  let at = 0;
-  for (const edit of edits) {
-    done += text.slice(at, edit.from) + edit.added;
-    at = edit.to;
-  }
-  return done + text.slice(at);
-}
-
-// Only what the PostgreSQL store needs: the rest serves hooks, which never open it.
-
-function namesIn(node) {
-  const names = new Set();
-  const visit = (value) => {
-    if (!value || typeof value !== "object") return;
-    if (Array.isArray(value)) return value.forEach(visit);
-    if (value.type === "Identifier") names.add(value.name);
-    Object.values(value).forEach(visit);
-  };
-  visit(node);
-  return names;
-}
-
-function declaredIn(statement) {
-  const inner = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
-  if (!inner) return [];
-  if (inner.type === "VariableDeclaration") return inner.declarations.map(({ id }) => id.name);
-  return inner.id ? [inner.id.name] : [];
-}
-
-function wantedOutside() {
-  const names = new Set();
-  for (const file of WANTED) {
-    let text;
-    try {
-      text = readFileSync(join(store, file), "utf8");
-    } catch {
-      continue;
-    }
-    for (const { type, source, specifiers } of parseAst(text, { lang: "ts" }).body)
-      if (type === "ImportDeclaration" && /^\.\/work\/|^\.\/[a-z-]+\.ts$/.test(source.value))
-        for (const { imported } of specifiers) names.add(imported.name);
-  }
-  return names;
-}
-
-const sources = new Map();
-for (const file of FILES) {
-  let text = readFileSync(join(from, file), "utf8");
-  for (const [old, now] of REPLACED) text = text.replace(old, now);
-  sources.set(file, text);
-}
-const outside = wantedOutside();
-const trees = new Map([...sources].map(([file, text]) => [file, parse(text).program]));
-const needed = new Map(FILES.map((file) => [file, new Set()]));
-const imported = new Set(outside);
-for (let isChanged = true; isChanged; ) {
-  isChanged = false;
-  for (const [file, program] of trees) {
-    for (const statement of program.body) {
-      if (statement.type === "ImportDeclaration" || needed.get(file).has(statement)) continue;
-      const names = declaredIn(statement);
-      const isExported = statement.type === "ExportNamedDeclaration";
-      const inFile = new Set([...needed.get(file)].flatMap((other) => [...namesIn(other)]));
-      if (!names.some((name) => inFile.has(name) || ((isExported || outside.has(name)) && imported.has(name))))
-        continue;
-      needed.get(file).add(statement);
-      isChanged = true;
-      const used = namesIn(statement);
-      for (const other of program.body)
-        if (other.type === "ImportDeclaration" && other.source.value.startsWith("."))
-          for (const specifier of other.specifiers)
-            if (used.has(specifier.local.name)) imported.add(specifier.imported.name);
-    }
-  }
-}
-
-/** Removes unused declarations, and `export` where only the file itself uses the declaration. */
-function shake(file) {
-  const text = sources.get(file);
-  const { body } = trees.get(file);
-  let done = "";
-  let at = 0;
-  const usedElsewhere = (name) =>
-    outside.has(name) ||
-    [...trees].some(
-      ([other, program]) =>
-        other !== file &&
-        program.body.some(
-          (each) =>
-            each.type === "ImportDeclaration" &&
-            each.specifiers.some((specifier) => specifier.imported.name === name) &&
-            [...needed.get(other)].some((statement) => namesIn(statement).has(name)),
-        ),
-    );
-  for (const statement of body) {
-    const end = statement.end;
-    if (statement.type === "ImportDeclaration") {
-      const used = new Set([...needed.get(file)].flatMap((other) => [...namesIn(other)]));
-      const kept = statement.specifiers.filter(({ local }) => used.has(local.name));
-      const lead = text.slice(at, statement.start);
-      if (kept.length > 0) {
-        const names = kept.map((each) => text.slice(each.start, each.end)).join(", ");
-        const isType = /^import type/.test(text.slice(statement.start, end));
-        done += `${lead}import ${isType ? "type " : ""}{ ${names} } from ${statement.source.raw};`;
-      } else done += lead.trimEnd();
-    } else if (needed.get(file).has(statement)) {
-      let part = text.slice(at, end);
-      const isExported = statement.type === "ExportNamedDeclaration";
-      if (isExported && !declaredIn(statement).some(usedElsewhere)) {
-        const offset = statement.start - at;
-        part = part.slice(0, offset) + part.slice(offset).replace(/^export /, "");
-      }
-      if (!isExported && declaredIn(statement).some((name) => outside.has(name))) {
-        const offset = statement.start - at;
-        part = `${part.slice(0, offset)}export ${part.slice(offset)}`;
-      }
-      done += part;
-    }
-    at = end;
-  }
-  return `${done}\n`;
-}
-
-function make(file) {
-  const { text, helpers } = convert(shake(file));
-  const up = file.includes("/") ? "../../" : "../";
-  const first = helpers.length > 0 ? `import { ${helpers.join(", ")} } from "${up}each.ts";\n` : "";
-  const types = text
-    .replace(
-      /import type \{([^}]*)\} from "node:sqlite";/,
-      (_, names) =>
-        `import type {${names.replace(/DatabaseSync/, "Connection").replace(/StatementSync/, "Statement")}} from "${up}connection.ts";`,
-    )
-    .replace(/\bDatabaseSync\b/g, "Connection")
-    .replace(/\bStatementSync\b/g, "Statement");
-  const head = `// Made from store/sqlite/work/${file} by scripts/make-postgres.mjs: change it there, then run \`npm run postgres\`.\n`;
-  const at = types.search(/^import /m);
-  return `${head}${types.slice(0, at)}${first}${types.slice(at)}`;
-}
-
-const isCheck = process.argv.includes("--check");
-// Inside the repository, so that its formatting rules hold.
-const target = isCheck ? mkdtempSync(join(root, "node_modules/.make-postgres-")) : to;
-const made = FILES.map((file) => join(target, file));
-for (const [index, file] of FILES.entries()) {
-  mkdirSync(dirname(made[index]), { recursive: true });
-  writeFileSync(made[index], make(file));
-}
-if (process.argv.includes("--raw")) process.exit(0);
-const formatted = (text, path) =>
-  execFileSync(join(root, "node_modules/.bin/biome"), ["check", "--write", "--unsafe", `--stdin-file-path=${path}`], {
-    cwd: root,
-    input: text,
-    encoding: "utf8",
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-const stale = [];
-for (const [index, file] of FILES.entries()) {
-  const text = formatted(readFileSync(made[index], "utf8"), join(to, file));
-  if (!isCheck) writeFileSync(made[index], text);
-  else if (text !== readFileSync(join(to, file), "utf8")) stale.push(file);
-}
-if (isCheck) rmSync(target, { recursive: true });
-if (stale.length > 0) {
-  console.log(
-    `store/postgres/work is not what store/sqlite/work makes of it (${stale.join(", ")}): run \`npm run postgres\``,
-  );
-  process.exit(1);
+/** In one step: another process may be reading the file, or making it too. */
+function put(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.${process.pid}`, text);
+  renameSync(`${path}.${process.pid}`, path);
 }

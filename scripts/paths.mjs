@@ -7,7 +7,7 @@
 // the parts that were added since (NEW_PARTS).
 import "./pinned-node.mjs";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
@@ -95,7 +95,7 @@ function report(args) {
     console.log(`${mark}  ${path}: ${shownRun}, ${within(`${hops} hops`, hopsLimit)}, closure ${far.size}`);
     if (isListing) for (const file of run) console.log(`        ${far.get(file) ?? "-"} ${file}`);
   }
-  const files = sourceFiles(src).map((path) => ({ path, text: readFileSync(join(src, path), "utf8") }));
+  const files = sourceFiles().map((path) => ({ path, text: readFileSync(join(src, path), "utf8") }));
   console.log(`source without tests: ${shown(totals(files))}`);
   if (base) compare(files, filesIn(base), base);
 }
@@ -136,12 +136,20 @@ function isSource(path) {
   return path.endsWith(".ts") && !/\.(test|suite|samples)\.ts$/.test(path);
 }
 
-function sourceFiles(folder) {
-  return readdirSync(folder, { recursive: true }).filter(isSource).sort();
+/** Without the files that the build makes: nobody writes or reviews them. */
+function sourceFiles() {
+  const listed = git("ls-files", "--cached", "--others", "--exclude-standard", `${SRC}/`).trim().split("\n");
+  return listed
+    .map((path) => path.slice(SRC.length + 1))
+    .filter((path) => isSource(path) && existsSync(join(src, path)))
+    .sort();
+}
+
+function git(...args) {
+  return execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
 }
 
 function filesIn(commit) {
-  const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 });
   const names = git("ls-tree", "-r", "--name-only", commit, `${SRC}/`).trim().split("\n").filter(isSource);
   return names.map((path) => ({ path: path.slice(SRC.length + 1), text: git("show", `${commit}:${path}`) }));
 }
@@ -153,7 +161,7 @@ function totals(files) {
 /** File → the files that it imports statically. */
 function importGraph() {
   const graph = new Map();
-  for (const file of sourceFiles(src)) {
+  for (const file of sourceFiles()) {
     const text = readFileSync(join(src, file), "utf8");
     const found = [...text.matchAll(/^(?:import|export)\s+(?!type\s)([^;"]*?from\s+)?"(\.[^"]+)"/gms)]
       .filter(([, names]) => !isTypesOnly(names))

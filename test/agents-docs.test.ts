@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parseAgent } from "../packages/haversack/src/agents/agent-file.ts";
 import { scratchProject } from "./bins.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -55,6 +56,20 @@ it("the tutorial's commands print what the page shows", () => {
   });
   if (process.env["UPDATE_TUTORIAL"]) writeFileSync(join(ROOT, TUTORIAL), now);
   else expect(now).toBe(text);
+});
+
+it("a skilled agent takes ten lines, as the page says", () => {
+  const { text } = blocksOf(TUTORIAL).find(({ file }) => file === "analyze.ts")!;
+  expect(text.split("\n").filter((line) => line.trim() !== "")).toHaveLength(10);
+  expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(110);
+});
+
+it("names every key of an agent's file", () => {
+  const { hint = "" } = parseAgent("---\nname: a\nversion: 1\n---\nText.", "a.md")?.warnings[0] ?? {};
+  const keys = hint.replace(/^The keys are |\.$/g, "").split(", ");
+  expect(keys).toContain("response_format");
+  const table = read(TUTORIAL).match(/^\| key [\s\S]*?\n\n/m)?.[0] ?? "";
+  expect(keys.filter((key) => !table.includes(`\`${key}\``))).toEqual([]);
 });
 
 it("every piece of code compiles", () => {

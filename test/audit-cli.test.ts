@@ -78,25 +78,32 @@ describe("haversack audit", () => {
     const tools = uses("Read", "Read", "Bash", "mcp__docs__find", "Task", "Edit");
     const plan = record("assistant", [{ type: "text", text: long("plan") }], { id: "m", usage: {} });
     writeFileSync(file, [JSON.stringify(listing), "\n", record("user", long("pasted")), plan, ...tools].join(""));
-    project.write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Use when printing PDF files.\n---\nB\n");
-    project.write("plan.md", "# Plan\n\n## First\n\n- [ ] Sew the strap\n");
-    project.write("docs/features/001/spec.md", "# Spec\n");
     const { wastes } = project.haversack(["audit", "--json"]).json();
     const kinds = wastes.map(({ kind }: { kind: string }) => kind).sort();
     expect(kinds).toEqual(
       ["mcp-result", "pasted", "planning", "reread", "shell-output", "skill-listing", "sub-agent-result"].sort(),
     );
     const values: Record<string, string> = { ROLE: "spec-reviewer", DIR: "docs/features/001", PLAN: "plan.md" };
-    const typed = new Set<string>(
-      wastes.flatMap(({ remedy }: { remedy: string }) => remedy.match(/`haversack [^`]+`/g)),
-    );
-    expect(typed.size).toBeGreaterThan(6);
-    for (const command of typed) {
-      const words = command.slice(11, -1).split(" ");
-      // In a terminal it asks.
-      if (words[0] === "init") words.push("--yes");
-      const { code, out, err } = project.haversack(words.map((word) => values[word] ?? word));
-      expect({ command, code, text: code === 0 ? "" : out + err }).toEqual({ command, code: 0, text: "" });
+    for (const { kind, remedy } of wastes) {
+      // Somebody who follows this one alone, in a project that Haversack has never seen.
+      const fresh = scratchProject();
+      fresh.write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Use when printing PDF files.\n---\nB\n");
+      fresh.write("plan.md", "# Plan\n\n## First\n\n- [ ] Sew the strap\n");
+      fresh.write("docs/features/001/spec.md", "# Spec\n");
+      const typed: string[] = remedy.match(/`haversack [^`]+`/g);
+      expect({ kind, typed: typed.length > 0 }).toEqual({ kind, typed: true });
+      for (const command of typed) {
+        const words = command.slice(11, -1).split(" ");
+        // In a terminal it asks.
+        if (words[0] === "init") words.push("--yes");
+        const { code, out, err } = fresh.haversack(words.map((word) => values[word] ?? word));
+        expect({ kind, command, code, text: code === 0 ? "" : out + err }).toEqual({
+          kind,
+          command,
+          code: 0,
+          text: "",
+        });
+      }
     }
   });
 
@@ -160,6 +167,24 @@ describe("haversack audit", () => {
     expect(html).toContain("&#60;script&#62;alert(1)");
     expect(html).not.toMatch(/<script|https?:|src=|href=|url\(/);
     expect(html).not.toContain(SECRET);
+  });
+
+  it("writes days and times of the report in the same time zone", () => {
+    const project = scratchProject();
+    const file = writeTranscript(project);
+    const boundary = {
+      ...{ type: "system", subtype: "compact_boundary", sessionId: "s-1", cwd: "/made/up" },
+      ...{
+        timestamp: "2026-05-04T14:30:00.000Z",
+        compactMetadata: { trigger: "auto", preTokens: 900, postTokens: 10 },
+      },
+    };
+    appendFileSync(file, `\n${JSON.stringify(boundary)}\n`);
+    const env = { TZ: "Pacific/Kiritimati" };
+    expect(project.haversack(["audit", "--html", "report.html"], { env })).toMatchObject({ code: 0 });
+    const html = readFileSync(join(project.root, "report.html"), "utf8");
+    expect(html).toContain("<td>2026-05-05 04:30<br>");
+    expect(html).not.toContain("2026-05-04");
   });
 
   it("says what is no transcript, what is missing, and that there are none", () => {

@@ -381,7 +381,7 @@ describe("without a command", () => {
     expect(await json()).toEqual(await json("status"));
     expect(await json("help")).toHaveLength(COMMANDS.flatMap(namesOf).length);
     const epic = (verb: string, summary: string) => ({ name: `epic ${verb}`, summary, group: "Work" });
-    expect(await json("help", "epic")).toContainEqual(epic("list", "List epics or stories, or show some"));
+    expect(await json("help", "epic")).toContainEqual(epic("list", "Create, change, list or show epics and stories"));
     expect(await json("help", "epic")).toHaveLength(4);
   });
 

@@ -20,6 +20,19 @@ describe("help", () => {
     expect(lines[1]).toBe("It would connect Claude Code and index 1 skill.");
     expect(lines[3]).toContain("Type `haversack init`");
     expect(existsSync(join(project.root, ".haversack"))).toBe(false);
+    expect((await run(project, ["--json"])).json()).toEqual({
+      is_set_up: false,
+      project: project.root,
+      clients: ["Claude Code"],
+      skills: 1,
+      command: "haversack init",
+    });
+  });
+
+  it("the name alone names commands as npx runs them, if that has started it", async () => {
+    const { out } = await run(scratchProject(), [], { env: { npm_command: "exec" } });
+    expect(out).toContain("`npx haversack init`");
+    expect(out).toContain("`npx haversack help` lists all commands.");
   });
 
   it("the name alone names what works where no client is found", async () => {
@@ -38,6 +51,7 @@ describe("help", () => {
     const { out } = await run(project, []);
     expect(out).toBe((await run(project, ["status"])).out);
     expect(out).toContain("Read the plan");
+    expect((await run(project, ["claim"])).out).toMatch(/^T\d+ is yours for 60 min: Read the plan\n/);
   });
 });
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS, namesOf } from "../packages/haversack/src/cli/table.ts";
-import { scratchProject } from "./bins.ts";
+import { DIST, scratchProject } from "./bins.ts";
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../packages/haversack/package.json"), "utf8"));
 
@@ -30,7 +30,7 @@ describe("the shell of the CLI", () => {
   it("help and --help of a family show its commands, and the same of a command its help", () => {
     const project = scratchProject();
     const { out } = project.haversack(["help", "story"]);
-    expect(out).toMatch(/^ {2}story create\|update {2}/m);
+    expect(out).toMatch(/^ {2}story create\|update\|list\|show {2}/m);
     expect(project.haversack(["story", "--help"]).out).toBe(out);
     expect(project.haversack(["help", "config", "set"]).out).toBe(project.haversack(["config", "set", "--help"]).out);
     expect(project.haversack(["help", "done"]).out).toBe(project.haversack(["task", "done", "--help"]).out);
@@ -103,25 +103,8 @@ describe("the shell of the CLI", () => {
     if (shell === "bash") expect(check.status).toBe(0);
   });
 
-  it("completes in zsh from the first key on, and files in fish", () => {
+  it("completes files, values and names in fish", () => {
     const { root, haversack, write } = scratchProject();
-    write("fpath/_haversack", haversack(["completion", "zsh"]).out);
-    // Stubs print what zsh's own functions would be asked for.
-    const zsh = spawnSync("zsh", ["-f"], {
-      input: `fpath=(${root}/fpath); autoload -Uz _haversack
-_describe() { print "described $1" }; _arguments() { print -l -- "$@" }
-words=(haversack ''); CURRENT=2; _haversack
-words=(haversack task list --status ''); CURRENT=5; _haversack
-haversack() { print "T1111\tFirst: a\nT2222\tSecond" }; _describe() { print -rl -- "\${(P@)4}" }; _haversack_names -J - tasks`,
-      encoding: "utf8",
-    });
-    // A machine without the shell: cli.test.ts still checks the script's text above.
-    if (zsh.error) expect((zsh.error as NodeJS.ErrnoException).code).toBe("ENOENT");
-    else {
-      expect(zsh.stdout).toContain("described command");
-      expect(zsh.stdout).toMatch(/^--status\[.*:value:\(todo in_progress review done blocked archived\)$/m);
-      expect(zsh.stdout).toMatch(/^T1111:First\\: a\nT2222:Second$/m);
-    }
     const script = haversack(["completion", "fish"]).out;
     const file = write("fish/haversack.fish", script);
     expect(script).toContain("complete -c haversack -n '__fish_seen_subcommand_from import' -F");
@@ -136,6 +119,31 @@ function haversack; echo {$argv[3]}T1111; end; complete -C"haversack task show "
       );
   });
 
+  it("completes commands, options, their values and names of the project in zsh, from the first key on", () => {
+    const project = scratchProject();
+    const task = JSON.parse(project.haversack(["task", "create", "First: the pump", "--json"]).out).id as string;
+    project.write("fpath/_haversack", project.haversack(["completion", "zsh"]).out);
+    const program = `"${process.execPath}" "${join(DIST, "haversack.cjs")}"`;
+    const script = project.write("zsh-complete.zsh", zshCompletion({ fpath: join(project.root, "fpath"), program }));
+    const complete = (line: string) => {
+      const { error, stdout } = spawnSync("zsh", ["-f", script, line], {
+        cwd: project.root,
+        encoding: "utf8",
+        env: { PATH: process.env["PATH"] ?? "", HOME: project.home },
+      });
+      // A machine without the shell: the test above that reads every script still checks this one's text.
+      if (error) expect((error as NodeJS.ErrnoException).code).toBe("ENOENT");
+      return error ? undefined : stdout.split(/\s+/).filter(Boolean);
+    };
+    if (!complete("haversack ")) return;
+    expect(complete("haversack ses")).toEqual(["session"]);
+    expect(complete("haversack store re")).toEqual(["restore"]);
+    expect(complete("haversack store purge --ol")).toEqual(["--older-than"]);
+    expect(complete("haversack task list --fields st")).toEqual(["standard"]);
+    expect(complete("haversack task list --fields=st")).toEqual(["standard"]);
+    expect(complete("haversack task show T")).toEqual([task]);
+  });
+
   it("completes commands and options in bash", () => {
     const { out } = scratchProject().haversack(["completion", "bash"]);
     const complete = (...words: string[]) => {
@@ -148,6 +156,8 @@ function haversack; echo {$argv[3]}T1111; end; complete -C"haversack task show "
     expect(complete("haversack", "log", "--le")).toEqual(["--level"]);
     expect(complete("haversack", "log", "--level", "")).toEqual(["error", "warn", "info", "debug"]);
     expect(complete("haversack", "task", "list", "--epic", "E1", "--fields", "st")).toEqual(["standard"]);
+    expect(complete("haversack", "task", "list", "--fields", "=", "st")).toEqual(["standard"]);
+    expect(complete("haversack", "task", "list", "--fields", "=")).toEqual(["minimal", "standard", "full"]);
     expect(complete("haversack", "completion", "f")).toEqual(["fish"]);
     expect(complete("haversack", "help", "ta")).toEqual(["task"]);
   });
@@ -426,3 +436,38 @@ describe("the demo", () => {
     expect(readdirSync(root)).toEqual([".git"]);
   });
 });
+
+/** Prints what a real zsh offers for the line, one word each: starts it in a pseudo-terminal, types the line and Tab. */
+function zshCompletion({ fpath, program }: { fpath: string; program: string }): string {
+  const inside = `PROMPT=
+fpath=(${fpath} $fpath)
+autoload -Uz compinit && compinit -D -u
+bindkey '^I' complete-word
+between() { print -r -- $'\\0' }
+compprefuncs=(between)
+comppostfuncs=(between exit)
+zstyle ':completion:*' insert-tab false
+compadd() {
+  if [[ \${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]]; then builtin compadd "$@"; return $?; fi
+  local -a offered
+  builtin compadd -A offered "$@"
+  (( $#offered )) && print -rl -- $offered
+}
+haversack() { ${program} "$@" }
+print ready`;
+  return `zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z ${quoted(inside)}
+while zpty -r z line; do [[ $line == ready* ]] && break; done
+zpty -w -n z "$1"$'\t'
+integer between=0
+while zpty -r z; do :; done | while IFS= read -r line; do
+  if [[ $line == *$'\0\r' ]]; then (( between++ )) && exit 0; continue; fi
+  (( between )) && print -r -- \${line%$'\r'}
+done
+`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

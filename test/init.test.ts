@@ -373,7 +373,7 @@ describe("skills defer", () => {
     const { code, out } = repo.run("skill", "defer", "--all");
     expect(code).toBe(0);
     expect(out).toContain("2 skills are hidden");
-    expect(out).toContain("skipped ropes: has an entry of yours already: off");
+    expect(out).toContain("skipped ropes: already has an entry of yours: off");
     expect(JSON.parse(repo.read(LOCAL)).skillOverrides).toEqual({
       ropes: "off",
       knots: "user-invocable-only",
@@ -446,7 +446,7 @@ describe("doctor", () => {
     repo.run("init", "--yes");
     expect(findings(repo).findings.filter(({ part }) => part.endsWith(" resume"))).toEqual([]);
     repo.write(".haversack/config.json", JSON.stringify({ "artifacts.resume": true }));
-    expect(bad(repo).find(({ part }) => part === "claude-code resume")?.text).toContain("nobody has tried it");
+    expect(bad(repo).find(({ part }) => part === "claude-code resume")?.text).toContain("was never tried");
   });
 
   it("finds all well after init, and leaves no trace", () => {

@@ -81,7 +81,7 @@ describe("off and on", () => {
     edit(CLAUDE, (value) => Object.assign(value, { skillOverrides: { knots: "off" }, model: "mine" }));
     edit(GEMINI, (value) => Object.assign(value, { skills: { disabled: ["sails", "own"] } }));
     const on = repo.run("on");
-    expect(on.out).toContain("not knots: has an entry of yours already: off");
+    expect(on.out).toContain("not knots: already has an entry of yours: off");
     expect(overrides(repo)).toEqual({ knots: "off" });
     repo.run("off");
     repo.run("skill", "undefer", "--all");

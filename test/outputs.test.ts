@@ -49,7 +49,9 @@ describe("a long output of a command", () => {
   it("stays as it is until the user switches it on", () => {
     const { project, bash, replaced } = begin({ over: "" });
     expect(replaced(bash("npm test", OUTPUT))).toBeUndefined();
-    expect(project.haversack(["recall"]).out).toContain("No tool output is kept.");
+    expect(project.haversack(["recall"]).out).toContain("No tool output is kept. `haversack config set");
+    project.haversack(["config", "set", "outputs.replace_over", "4000"]);
+    expect(project.haversack(["recall"]).out).toBe("No tool output is kept.\n");
   });
 
   it("is replaced in the tool's own shape, and comes back whole, by lines and by text", async () => {
@@ -93,6 +95,13 @@ describe("a long output of a command", () => {
     expect(replaced(bash("haversack recall K123456 --all", OUTPUT))).toBeUndefined();
     expect(replaced(bash("plot", OUTPUT, { isImage: true }))).toBeUndefined();
     expect(replaced(bash("npm test", OUTPUT, { persistedOutputPath: "/tmp/x" }))).toBeUndefined();
+  });
+
+  it("stays as it is if a secret is in it, because the store would mask it", () => {
+    const { project, bash, replaced } = begin();
+    const secret = `TOKEN=ghp_${"a1B2".repeat(9)}\n`;
+    expect(replaced(bash("npm test", `${OUTPUT}${secret}`))).toBeUndefined();
+    expect(project.haversack(["recall"]).out).toBe("No tool output is kept.\n");
   });
 
   it("stays as it is while the store is locked, because it could not be recalled", () => {
@@ -191,6 +200,15 @@ it("Codex gets the preview as the reason of a block", () => {
   expect(project.hook(own, { client: "codex" }).out).toBe("");
 });
 
+it("Codex, which reads files with commands, gets a note for one that is unchanged", () => {
+  const { project, bash } = begin();
+  const payload = { ...bash("cat src/a.ts", ""), tool_response: OUTPUT };
+  expect(project.hook(payload, { client: "codex" }).out).toBe("");
+  const { reason } = JSON.parse(project.hook(payload, { client: "codex" }).out);
+  expect(reason).toContain("unchanged since it was shown earlier");
+  expect(project.haversack(["recall", handleIn(reason), "--all"]).out).toBe(OUTPUT);
+});
+
 it("kept outputs are counted by doctor and removed by store purge", () => {
   const { project, bash, replaced } = begin();
   const handle = handleIn(replaced(bash("npm test", OUTPUT)).stdout);
@@ -199,5 +217,5 @@ it("kept outputs are counted by doctor and removed by store purge", () => {
   const purge = project.haversack(["store", "purge", "--older-than", "2099-01-01", "--yes", "--json"]).json();
   expect(purge.removed).toMatchObject({ outputs: 1, output_texts: 1 });
   const gone = project.haversack(["recall", handle]);
-  expect(gone).toMatchObject({ code: 1, err: expect.stringContaining(`There is no kept output ${handle}`) });
+  expect(gone).toMatchObject({ code: 1, err: expect.stringContaining(`there is no kept output ${handle}`) });
 });

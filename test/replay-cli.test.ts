@@ -118,4 +118,33 @@ describe("haversack replay of a transcript", () => {
     expect(code).toBe(0);
     expect(out).toContain("This is an estimate.");
   });
+
+  it("counts no saving that the client does not allow", () => {
+    const project = knots();
+    const output = "const a = 1;\n".repeat(2_000);
+    const call = (id: string, name: string, args: object) => ({
+      ...{
+        id,
+        type: "gemini",
+        content: "",
+        timestamp: "2026-05-04T10:00:00.000Z",
+        tokens: { input: 9_000, output: 1 },
+      },
+      toolCalls: [{ id, name, args, result: [{ functionResponse: { id, name, response: { output } } }] }],
+    });
+    const file = project.write(
+      "session-1.jsonl",
+      jsonLines([
+        { sessionId: "s1", projectHash: "p", startTime: "2026-05-04T10:00:00.000Z", kind: "main" },
+        { id: "0", type: "user", content: PROMPT },
+        call("1", "run_shell_command", { command: "npm test" }),
+      ]),
+    );
+    const { client, estimate } = project.haversack(["replay", file, "--json"]).json();
+    expect(client).toBe("gemini");
+    const shell = estimate.savings.find(({ what }: { what: string }) => what === "Shell output");
+    expect(shell.before).toBeGreaterThan(5_000);
+    expect(shell).toMatchObject({ after: shell.before, needs: "not possible in Gemini CLI" });
+    expect(project.haversack(["replay", file]).out).toMatch(/Saved in windows: -?[\d,]+ tokens/);
+  });
 });

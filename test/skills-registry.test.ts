@@ -282,7 +282,7 @@ describe("list, search, show, check, index, new", () => {
     );
     const { code, out } = await run(project, ["skill", "check"]);
     expect(code).toBe(0);
-    expect(out).toContain("skill-rules.json\n  warning: (: no valid regular expression");
+    expect(out).toContain("skill-rules.json\n  warning: (: not a valid regular expression");
     expect((await run(project, ["skill", "check", "--strict"])).code).toBe(1);
   });
 

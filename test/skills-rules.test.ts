@@ -136,7 +136,7 @@ describe("rules files", () => {
     );
     const { code, out } = await run(project, ["rules", "check", file]);
     expect(code).toBe(0);
-    expect(out).toContain("bogus: unknown key: not read");
+    expect(out).toContain("bogus: unknown key: ignored");
     expect(out).toContain("fits any skill");
     expect(out).toContain("there is no skill of this name; near: keeper");
     expect((await run(project, ["rules", "check", file, "--strict"])).code).toBe(1);

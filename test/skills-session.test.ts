@@ -74,7 +74,7 @@ describe("a session", () => {
     expect(await prompt(project, "a zebra")).toBe(FULL);
     expect((await context(project)).promptCount).toBe(1);
     db.close();
-    expect((await run(project, ["session", "reset", "s1"])).out).toBe("Session s1 starts anew.\n");
+    expect((await run(project, ["session", "reset", "s1"])).out).toBe("Session s1 starts over.\n");
     expect(await prompt(project, "a zebra")).toBe(FULL);
     expect(await run(project, ["session", "reset", "nobody"])).toMatchObject({ code: 1, out: "" });
   });

@@ -58,9 +58,13 @@ it("shows sessions with their window, claims with their lease, and runs", async 
   expect((await run(project, ["top", "--once"], DRAWN)).out).toContain("████████░░ 75%");
 });
 
-it("says what there is nothing of, and needs no store", () => {
-  const { code, out } = scratchProject().haversack(["top"]);
+it("says what there is nothing of, and needs no store", async () => {
+  const project = scratchProject();
+  const { code, out } = project.haversack(["top"]);
   expect(code).toBe(0);
+  // A terminal that cannot move the cursor gets the same.
+  const dumb = await run(project, ["top"], { isTerminal: true, env: { TERM: "dumb" } });
+  expect(dumb).toMatchObject({ code: 0, out });
   expect(out).toContain("No session is open.");
   expect(out).toContain("Nobody holds a task.");
   expect(out).toContain("No run is at work.");

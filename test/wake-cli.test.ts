@@ -62,7 +62,7 @@ describe("agents", () => {
     expect(project.json("agent", "inbox", "backend", "--branch", "auth")).toEqual([]);
     project.write(".git/HEAD", "ref: refs/heads/main\n");
     expect(project.refused("agent", "message", "@backend", "which")).toBe(
-      "haversack: error: @backend works on several branches: auth, pay\nhaversack: hint: ask from one of them, or name it\n",
+      "haversack: error: @backend works on several branches: auth, pay\nhaversack: hint: run this on one of these branches, or name the branch\n",
     );
   });
 });

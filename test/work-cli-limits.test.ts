@@ -57,7 +57,7 @@ describe("next", () => {
     const same = project.json("task", "create", "Same", "--files", "src/*.ts").id;
     project.json("claim", running, "--agent", "bob");
     const { out } = project.run("next", "--batch");
-    expect(out).toBe(`0 of 1 ready. ${same} is ready, but touches src/*.ts as ${running} in progress does.\n`);
+    expect(out).toBe(`0 of 1 ready. ${same} is ready, but touches src/*.ts, as does ${running} (in progress).\n`);
     expect(project.json("next", "--batch")).toEqual([]);
     expect(project.json("next")).toHaveLength(1);
   });
@@ -112,7 +112,7 @@ describe("small words", () => {
     expect(project.run("task", "log", "--kind", "nonsense").out).toBe("Nothing of kind nonsense has happened.\n");
     project.run("task", "dep", a, "--add", b, "--type", "requires");
     expect(project.run("task", "dep", a, "--add", b, "--type", "relates_to").out).toBe(
-      `${a} no longer waits for ${b}: it was requires, and relates_to only tells.\n`,
+      `${a} no longer waits for ${b}: it was requires, and relates_to does not block.\n`,
     );
     for (const id of [a, b]) project.run("task", "block", id, "no key");
     expect(project.json("status").tasks).toEqual({ blocked: 2, ready: 0 });

@@ -97,7 +97,7 @@ describe("making and changing", () => {
     expect(task).toMatchObject({ title: "New", skill: "x", task_type: "api" });
     expect(task).not.toHaveProperty("estimate_hours");
     expect(task).not.toHaveProperty("files");
-    expect(project.refused("task", "update", id).err).toContain("nothing to change was given");
+    expect(project.refused("task", "update", id).err).toContain("give at least one field to change");
     expect(project.refused("task", "update", id, "--skill", "y", "--clear", "skill").err).toContain(
       "skill cannot be both given and cleared",
     );
@@ -364,7 +364,7 @@ describe("claims", () => {
     ] as const) {
       const { err } = project.haversack([...words, "--agent", "june"]);
       expect(err).toMatch(
-        new RegExp(`^haversack: error: ${id} is held by rev until \\S+; only rev or a person can ${verb} it\\.\\n`),
+        new RegExp(`^haversack: error: ${id} is held by rev until \\S+; only rev or a person can ${verb} it\\n`),
       );
     }
     expect(project.json("task", "show", id.slice(1)).id).toBe(id);
@@ -539,14 +539,14 @@ describe("handoffs", () => {
     expect(project.json("handoff", "list")).toHaveLength(1);
     expect(project.json("handoff", "list", "--archived")).toHaveLength(2);
     expect(project.json("handoff", "decay")).toEqual({ compacted: 0, archived: 0 });
-    expect(project.say("handoff", "decay")).toBe("Nothing to shrink.\n");
+    expect(project.say("handoff", "decay")).toBe("Nothing to archive.\n");
     expect(project.json("handoff", "restore", a)).toEqual({ id: a, restored: 1 });
     expect(project.json("handoff", "list")).toHaveLength(2);
     expect(project.json("handoff", "show", a, "--details").full_details).toBe("long");
     expect(project.refused("handoff", "decay", "--force").err).toContain("--force needs --epic or --story");
     const forced = project.json("handoff", "decay", "--story", story, "--force", "--include-failed");
     expect(forced.compacted + forced.archived).toBeGreaterThan(0);
-    expect(project.say("handoff", "restore", story)).toMatch(/handoffs? of S\d+ (?:is|are) whole again/);
+    expect(project.say("handoff", "restore", story)).toMatch(/Restored \d+ handoffs? of S\d+/);
   });
 });
 
@@ -622,7 +622,7 @@ describe("status, tree, activity", () => {
     const id = project.json("task", "create", "Spec review").id;
     const verdict = (status: string) => project.say("handoff", "set", id, "--status", status, "--summary", "as asked");
     verdict("FAIL");
-    const free = "and what waited for it is free now; reopen it to hold that back";
+    const free = "and tasks that waited for it are ready now; reopen it to hold them back";
     expect(project.say("task", "done", id)).toContain(`Warning: its last verdict is FAIL, ${free}.`);
     project.say("task", "reopen", id);
     verdict("PASS");

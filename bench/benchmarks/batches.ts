@@ -3,7 +3,8 @@
  * a session is asked to end at 70% of its window, unfinished work continues in the next one from its WIP, and one task in ten fails. A task's share
  * of the window is log-normal, its 95th percentile three times the median. Against the targets: 8 tasks per session and 95% of batches completed.
  */
-import { batchOutcome, hasRoom } from "../../packages/haversack/src/runs/brakes.ts";
+import { batchOutcome } from "../../packages/haversack/src/runs/brakes.ts";
+import { batchSize } from "../../packages/haversack/src/runs/window-room.ts";
 import { sizeAfter } from "../../packages/haversack/src/work/batch.ts";
 import type { Benchmark } from "../harness.ts";
 
@@ -88,11 +89,15 @@ function simulate(median: number, way: "fixed 6" | "adaptive", sessions: Session
     isAgain: false,
   }));
   let [size, sessionCount, batchCount, completed, interruptions] = [way === "adaptive" ? 2 : 6, 0, 0, 0, 0];
+  const wish = { size: way === "adaptive" ? ("auto" as const) : size, isIsolated: false };
+  const use = { used: 0, tasks: 0 };
+  const given = (usedTokens: number) =>
+    batchSize(wish, { size, window: { usedTokens, windowTokens: 1 }, limit: { windowShare: LIMIT }, use });
   while (waiting.length > 0) {
     sessionCount++;
-    let [fill, ended] = [START, 0];
-    for (let isOpen = true; isOpen && waiting.length > 0; ) {
-      const batch = waiting.splice(0, size);
+    let fill = START;
+    for (let next = given(0); next > 0 && waiting.length > 0; ) {
+      const [batch, before] = [waiting.splice(0, next), fill];
       batchCount++;
       let [done, failed] = [0, 0];
       const open: typeof batch = [];
@@ -118,11 +123,10 @@ function simulate(median: number, way: "fixed 6" | "adaptive", sessions: Session
       if (outcome === "completed") completed++;
       if (open.length > 0) interruptions++;
       if (way === "adaptive") size = sizeAfter(size, outcome === "completed" ? "completed" : "unfinished");
-      ended += done + failed;
-      isOpen =
-        sessions === "many" &&
-        hasRoom({ used: fill - START, tasks: ended, size, room: LIMIT - fill }) &&
-        open.length === 0;
+      // As the runner knows it: with what the session began with.
+      use.used += before === START ? fill : fill - before;
+      use.tasks += done + failed;
+      next = sessions === "many" && open.length === 0 ? given(fill) : 0;
     }
   }
   return { sessionCount, batchCount, completed, interruptions };

@@ -1,7 +1,9 @@
 /** The board without eyes and without a mouse: the accessibility tree, and every view and dialog by keyboard alone. */
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { accessibleNodes, faultsOf, tabStops, usableThings } from "./ax-tree.ts";
-import { open, shop, useBrowser } from "./open-page.ts";
+import { scratchProject } from "../bins.ts";
+import { accessibleNodes, axeFaults, faultsOf, tabStops, usableThings } from "./ax-tree.ts";
+import { open, openAddress, shop, useBrowser, writePastSessions } from "./open-page.ts";
 import { startBoard } from "./start-board.ts";
 
 useBrowser();
@@ -75,6 +77,87 @@ describe("by ear", () => {
     const dialog = nodes.find(({ role }) => role === "dialog");
     expect(dialog).toMatchObject({ name: expect.stringMatching(/^Task T/), isModal: true });
     expect(nodes.filter(({ role, name }) => role === "button" && name === "New task")).toEqual([]);
+  });
+});
+
+describe("by axe's rules", () => {
+  it.each(["light", "dark"] as const)("no view, panel or dialog has a fault, %s", async (colorScheme) => {
+    const project = shop();
+    writePastSessions(project);
+    const board = await startBoard({ project });
+    for (const width of [1280, 400]) {
+      const page = await open(board, { colorScheme, viewport: { width, height: 800 } });
+      const expectNone = async (where: string) => {
+        const { faults, seen } = await axeFaults(page);
+        expect({ where, faults }).toEqual({ where, faults: [] });
+        expect([...seen]).toContain("color-contrast");
+      };
+      for (const [link, title] of Object.entries(VIEWS)) {
+        await page.getByRole("link", { name: link, exact: true }).click();
+        await page.getByRole("heading", { name: title, level: 1, exact: true }).waitFor();
+        await page.getByText(link === "Audit" ? "Reading" : "Loading…").waitFor({ state: "detached" });
+        await expectNone(`${link} at ${width}`);
+      }
+      await page.getByRole("link", { name: "Board", exact: true }).click();
+      await page.locator(".card", { hasText: "Refunds" }).click();
+      await page.getByRole("dialog").getByText("write the test").waitFor();
+      await expectNone(`a task at ${width}`);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "New task" }).click();
+      await page.getByRole("form", { name: "New task" }).waitFor();
+      await expectNone(`a new task at ${width}`);
+      await page.keyboard.press("Escape");
+      await page.getByRole("link", { name: "Skills", exact: true }).click();
+      await page.getByRole("textbox", { name: "Prompt" }).fill("report error status codes of the endpoint");
+      await page.keyboard.press("Enter");
+      await page.locator(".ranking").getByText("api-errors").waitFor();
+      await expectNone(`a tried prompt at ${width}`);
+    }
+  });
+
+  it("an empty board, a long column and a long word have none either", async () => {
+    const project = scratchProject();
+    const board = await startBoard({ project });
+    const page = await open(board, { viewport: { width: 400, height: 800 } });
+    await page.getByText("Nothing to do.").waitFor();
+    expect((await axeFaults(page)).faults).toEqual([]);
+    for (let number = 0; number < 20; number++)
+      project.haversack(["task", "create", `${number}: ${"a title of some length ".repeat(6)}`]);
+    await page.locator(".card", { hasText: "19: a title" }).waitFor();
+    expect((await axeFaults(page)).faults).toEqual([]);
+    const text = `---\nname: ropes\ndescription: "Use when ${"rope".repeat(80)} is cut."\n---\nBody\n`;
+    project.write(".claude/skills/ropes/SKILL.md", text);
+    await page.getByRole("link", { name: "Skills", exact: true }).click();
+    await page.locator("tbody tr", { hasText: "ropes" }).waitFor();
+    for (const width of [400, 800]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect({ width, ...(await axeFaults(page)).faults }).toEqual({ width });
+    }
+  });
+
+  it.each(["light", "dark"] as const)("the audit's report has no fault and fits a phone, %s", async (colorScheme) => {
+    const project = scratchProject();
+    writePastSessions(project);
+    expect(project.haversack(["audit", "--html", "report.html"])).toMatchObject({ code: 0 });
+    for (const width of [1440, 400]) {
+      const viewport = { width, height: 800 };
+      const page = await openAddress(`file://${join(project.root, "report.html")}`, { colorScheme, viewport });
+      await page.getByRole("rowheader", { name: "Pasted documents" }).waitFor();
+      expect((await axeFaults(page)).faults).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    }
+  });
+
+  it("finds text of too little contrast, and a button without a name", async () => {
+    const page = await open(await startBoard());
+    await page.evaluate(`document.querySelector("main").insertAdjacentHTML("beforeend",
+      '<p id="pale">Pale</p><button></button>');
+      document.getElementById("pale").style.color = "#aaa"; document.getElementById("pale").style.background = "#fff";`);
+    const { faults } = await axeFaults(page);
+    expect(faults.map((fault) => fault.split(":")[0])).toEqual(
+      expect.arrayContaining(["color-contrast", "button-name"]),
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 /** What a screen reader gets of the page, and where the Tab key goes. */
+import axe, { type AxeResults } from "axe-core";
 import type { Page } from "playwright-core";
 
 export interface AxNode {
@@ -73,6 +74,27 @@ export function faultsOf(nodes: readonly AxNode[]): string[] {
   }
   return faults;
 }
+
+/**
+ * What axe finds against WCAG 2.2 AA and its own best practices: contrast, names, roles, order, targets. A rule that it cannot decide is no fault.
+ * `seen`: the rules that looked at something.
+ */
+export async function axeFaults(page: Page): Promise<{ faults: string[]; seen: Set<string> }> {
+  await page.evaluate(axe.source);
+  // A card that is scrolled away has no layout of its own yet (`content-visibility`), so nothing can be said about its size.
+  const { violations, passes } = await page.evaluate<AxeResults>(`axe.run({ runOnly: ${JSON.stringify(AXE_TAGS)} })
+    .then((found) => {
+      const isLaidOut = ({ target }) => document.querySelector(target[0])?.checkVisibility({ contentVisibilityAuto: true });
+      for (const violation of found.violations) violation.nodes = violation.nodes.filter(isLaidOut);
+      return found;
+    })`);
+  const faults = violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, any, all }) => `${id}: ${html.slice(0, 120)}: ${[...any, ...all][0]?.message ?? help}`),
+  );
+  return { faults, seen: new Set(passes.map(({ id }) => id)) };
+}
+
+const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 export interface Stop {
   /** Its tag and name. */

@@ -1,5 +1,6 @@
 /** Opens the board in Chromium, and the project that most tests look at. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { type Scratch, scratchProject } from "../bins.ts";
@@ -35,7 +36,15 @@ export async function freshContext(): Promise<BrowserContext> {
   return context;
 }
 
-export async function open(board: RunningBoard, options: Parameters<Browser["newPage"]>[0] = {}): Promise<Page> {
+type PageOptions = Parameters<Browser["newPage"]>[0];
+
+export async function open(board: RunningBoard, options: PageOptions = {}): Promise<Page> {
+  const page = await openAddress(board.url, options);
+  await page.locator(".column").first().waitFor();
+  return page;
+}
+
+export async function openAddress(address: string, options: PageOptions = {}): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
@@ -47,8 +56,7 @@ export async function open(board: RunningBoard, options: Parameters<Browser["new
     await page.close();
     expect(problems).toEqual([]);
   });
-  await page.goto(board.url);
-  await page.locator(".column").first().waitFor();
+  await page.goto(address);
   return page;
 }
 
@@ -73,4 +81,20 @@ export function shop(): Scratch {
   const payload = { session_id: "s1", prompt: "the refund endpoint must report proper error status codes" };
   project.haversack(["discover", "--session", "s1", "--client", "claude-code"], { stdin: payload.prompt });
   return project;
+}
+
+/** Transcripts of Claude Code on three days, with pasted text. */
+export function writePastSessions({ root, home }: Scratch): void {
+  for (const day of [0, 1, 2]) {
+    const timestamp = new Date(Date.now() - day * 86_400_000).toISOString();
+    const common = { sessionId: `a${day}`, cwd: root, timestamp };
+    const usage = { input_tokens: 5_000, output_tokens: 1 };
+    const records = [
+      { type: "user", message: { role: "user", content: "Why? ".repeat(700) }, ...common },
+      { type: "assistant", message: { id: "m", role: "assistant", content: [], usage }, ...common },
+    ];
+    const file = join(home, `.claude/projects/-p/a${day}.jsonl`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  }
 }

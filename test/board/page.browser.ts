@@ -1,15 +1,16 @@
 /** The board as a person uses it, in Chromium: pages, drag, keyboard, changes by others, refused requests. */
 import { once } from "node:events";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { createServer } from "node:http";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { processSpace } from "../../packages/haversack/src/base/process-space.ts";
 import { openDatabase } from "../../packages/haversack/src/store/sqlite/open.ts";
 import { SqliteRunStore } from "../../packages/haversack/src/store/sqlite/work/sqlite-run-store.ts";
 import { scratchProject } from "../bins.ts";
-import { freshContext, open, shop, useBrowser } from "./open-page.ts";
+import { axeFaults } from "./ax-tree.ts";
+import { freshContext, open, shop, useBrowser, writePastSessions } from "./open-page.ts";
 import { startBoard } from "./start-board.ts";
 import { dragByFinger, swipe } from "./touch.ts";
 
@@ -100,6 +101,22 @@ describe("work", () => {
     expect(await page.getByRole("dialog").count()).toBe(0);
     await card.click();
     await page.getByRole("dialog").getByRole("heading", { name: "Print invoices as PDF" }).waitFor();
+  });
+
+  it.each([400, 1280])("a long column scrolls below its heading, %i pixels wide", async (width) => {
+    const project = scratchProject();
+    for (let number = 0; number < 15; number++) project.haversack(["task", "create", `Task ${number}`]);
+    const page = await open(await startBoard({ project }), { viewport: { width, height: 700 } });
+    const last = column(page, "todo").locator(".card").last();
+    await last.scrollIntoViewIfNeeded();
+    await column(page, "todo").locator(".card").first().waitFor();
+    for (const name of ["To do", "New task"]) {
+      const role = name === "New task" ? "button" : "heading";
+      const { y } = (await page.getByRole(role, { name }).boundingBox())!;
+      expect({ name, isSeen: y > 0 && y < 300 }).toEqual({ name, isSeen: true });
+    }
+    expect((await last.boundingBox())!.y).toBeLessThan(700);
+    expect(await page.evaluate("document.documentElement.scrollHeight")).toBe(700);
   });
 
   it("takes a finger on a phone: a card that is held moves, a swipe scrolls, a tap opens", async () => {
@@ -262,23 +279,7 @@ describe("the other views", () => {
   it("finds a skill, and shows where the windows went", async () => {
     const project = shop();
     project.write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Use when printing PDF files.\n---\nB\n");
-    const said = (content: string, more: object = {}) => ({
-      message: { role: "user", content },
-      type: "user",
-      ...more,
-    });
-    for (const day of [0, 1, 2]) {
-      const of = {
-        sessionId: `a${day}`,
-        cwd: project.root,
-        timestamp: new Date(Date.now() - day * 86_400_000).toISOString(),
-      };
-      const usage = { input_tokens: 5_000, output_tokens: 1 };
-      const answer = { type: "assistant", message: { id: "m", role: "assistant", content: [], usage }, ...of };
-      const file = join(project.home, `.claude/projects/-p/a${day}.jsonl`);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, `${JSON.stringify(said("Why? ".repeat(700), of))}\n${JSON.stringify(answer)}\n`);
-    }
+    writePastSessions(project);
     const page = await open(await startBoard({ project }));
     await page.getByRole("link", { name: "Skills" }).click();
     await page.getByPlaceholder("Find a skill").fill("printing");
@@ -286,6 +287,8 @@ describe("the other views", () => {
     expect(await page.locator("tbody tr").count()).toBe(1);
     await page.getByRole("link", { name: "Audit" }).click();
     await page.getByRole("row", { name: /Pasted documents/ }).waitFor();
+    // A status that changed every second would be read out every second.
+    expect(await page.getByRole("status").textContent()).toBe("read");
     await page.locator(".chart canvas").waitFor();
   });
 
@@ -294,12 +297,25 @@ describe("the other views", () => {
     const page = await open(board);
     const [state, away] = [join(board.project.root, ".haversack"), join(board.project.home, "away")];
     renameSync(state, away);
-    await page.getByRole("alert").filter({ hasText: "is gone" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "is gone: it was moved or deleted. Put it back" }).waitFor();
     await page.locator(".card", { hasText: "Print invoices" }).waitFor();
     renameSync(away, state);
     await page.getByRole("alert").waitFor({ state: "detached" });
     board.child.kill("SIGTERM");
     await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  });
+
+  it("says that a shared store cannot be reached, and since when what it shows is old", async () => {
+    const board = await startBoard({ project: shop() });
+    const page = await open(board);
+    // The server's own answer is tested with a server that is killed (`test/postgres/offline.test.ts`).
+    const offline = { snapshot_at: "2026-05-04T10:00:00.000Z", waiting: 2 };
+    await page.route("**/api/project", (route) => route.fulfill({ json: { name: "shop", offline } }));
+    await page.reload();
+    const alert = page.getByRole("alert").filter({ hasText: "shared store cannot be reached" });
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(/as it was at .*2026.* when it is back: 2 wait\./);
+    expect((await axeFaults(page)).faults).toEqual([]);
   });
 
   it("is usable at three sizes in both themes", async () => {
@@ -339,7 +355,7 @@ describe("who is refused", () => {
     expect((await page.goto(`${board.origin}/?token=wrong`))?.status()).toBe(401);
     await page.getByText("is wrong").waitFor();
     await page.goto(board.origin);
-    await page.getByText("lacks its token").waitFor();
+    await page.getByText("missing or old").waitFor();
     expect(await page.content()).not.toContain("Refunds");
     // Two boards in one browser do not get in each other's way.
     const beside = await context.newPage();
@@ -347,7 +363,7 @@ describe("who is refused", () => {
     await beside.getByText("Nothing to do.").waitFor();
     expect(beside.url()).not.toContain("token");
     await page.goto(board.origin);
-    await page.getByText("lacks its token").waitFor();
+    await page.getByText("missing or old").waitFor();
     await page.goto(board.url);
     await page.locator(".card", { hasText: "Refunds" }).waitFor();
     // A reload and another tab know the token; no request of either carries a cookie.

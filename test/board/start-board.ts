@@ -21,15 +21,18 @@ export interface RunningBoard {
 export async function startBoard({
   project = scratchProject(),
   words = [] as string[],
+  env: more = {} as Record<string, string>,
 }: {
   project?: Scratch;
   words?: string[];
+  env?: Record<string, string>;
 } = {}): Promise<RunningBoard> {
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: project.home,
     XDG_CONFIG_HOME: join(project.home, ".config"),
     USER: "robin",
+    ...more,
   };
   const child = spawn(process.execPath, [join(DIST, "haversack.cjs"), "board", "--json", ...words], {
     cwd: project.root,

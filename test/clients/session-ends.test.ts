@@ -1,5 +1,7 @@
 /** How sessions of the real clients end, as the runner judges it: from the stream, standard error and the exit code together. */
 import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { codexFill } from "../../packages/haversack/src/clients/codex/rollout.ts";
 import { geminiFill } from "../../packages/haversack/src/clients/gemini/transcript.ts";
@@ -23,6 +25,7 @@ import { opencodeProgram } from "./opencode/install.ts";
 import { testServer as opencodeServer } from "./opencode/opencode-test.ts";
 import { environment as opencodeEnvironment, providerConfig } from "./opencode/run-opencode.ts";
 import { type ScratchOpencode, scratchOpencode } from "./opencode/scratch-opencode.ts";
+import { runClient } from "./run-client.ts";
 import { type Reply, type Script, steps, toolCall } from "./script.ts";
 
 interface Wish {
@@ -113,6 +116,17 @@ const WIRE = {
 
 type Name = keyof typeof WIRE;
 
+function isRunning(seconds: string): boolean {
+  return readdirSync("/proc").some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith(`sleep\0${seconds}`);
+    } catch {
+      // It has ended in this moment.
+      return false;
+    }
+  });
+}
+
 /** One session, started as `haversack work` starts it. */
 async function session<One extends Name>(
   name: One,
@@ -121,6 +135,21 @@ async function session<One extends Name>(
   prepare?: Parameters<(typeof WIRE)[One]>[2],
   windowShare = 0.7,
 ): Promise<Ended> {
+  const { running, events, wired } = await begin(name, script, wish, prepare, windowShare);
+  const end = await running.ended;
+  if (process.env["SHOW_ENDS"]) console.log(name, end, JSON.stringify(events));
+  return { end, events, heard: textsOf(wired) };
+}
+
+const textsOf = ({ requests }: Wired) => requests.map(({ body }) => JSON.stringify(body));
+
+async function begin<One extends Name>(
+  name: One,
+  script: Script,
+  wish: Wish = {},
+  prepare?: Parameters<(typeof WIRE)[One]>[2],
+  windowShare = 0.7,
+) {
   const client = STREAMED[name]!;
   const wired = await (WIRE[name] as (script: Script, wish: Wish, prepare: unknown) => Promise<Wired>)(
     script,
@@ -152,9 +181,7 @@ async function session<One extends Name>(
     (event) => void events.push(event),
   );
   onTestFinished(() => running.kill());
-  const end = await running.ended;
-  if (process.env["SHOW_ENDS"]) console.log(name, end, JSON.stringify(events));
-  return { end, events, heard: wired.requests.map(({ body }) => JSON.stringify(body)) };
+  return { running, events, wired };
 }
 
 const SHELL: Record<Name, (command: string) => Reply> = {
@@ -253,6 +280,20 @@ describe("a server of tools", () => {
     expect(required.end.text).toContain("missing");
   });
 
+  it("codex, gemini and opencode: one that never answers only delays the start", async () => {
+    const codex = await session("codex", steps([{ text: "end" }]), {
+      args: ["-c", 'mcp_servers.mute.command="/bin/sh"', "-c", 'mcp_servers.mute.args=["-c", "cat > /dev/null"]'],
+    });
+    expect(codex.end).toMatchObject({ kind: "completed", lastSaid: "end" });
+    const gemini = await session("gemini", steps([{ text: "end" }]), {}, (repo) =>
+      repo.write(".gemini/settings.json", JSON.stringify({ mcpServers: { mute: { ...MUTE, timeout: 3000 } } })),
+    );
+    expect(gemini.end).toMatchObject({ kind: "completed", lastSaid: "end" });
+    const mcp = { mute: { type: "local", command: [MUTE.command, ...MUTE.args], enabled: true, timeout: 3000 } };
+    const opencode = await session("opencode", steps([{ text: "end" }]), {}, (repo) => repo.addConfig({ mcp }));
+    expect(opencode.end).toMatchObject({ kind: "completed", lastSaid: "end" });
+  });
+
   it("gemini and opencode go on without one that cannot be started", async () => {
     const gemini = await session("gemini", steps([{ text: "end" }]), {}, (repo) =>
       repo.write(".gemini/settings.json", JSON.stringify({ mcpServers: { missing: MISSING } })),
@@ -262,6 +303,73 @@ describe("a server of tools", () => {
     const opencode = await session("opencode", steps([{ text: "end" }]), {}, (repo) => repo.addConfig({ mcp }));
     expect(opencode.end).toMatchObject({ kind: "completed", lastSaid: "end" });
   });
+});
+
+it.each<[Name, (id: string) => string[], ((id: string) => string[]) | undefined]>([
+  [
+    "claude-code",
+    (id) => ["-p", "Again.", "--resume", id, "--output-format", "stream-json", "--verbose"],
+    (id) => ["-p", "Again.", "--resume", id, "--fork-session", "--output-format", "stream-json", "--verbose"],
+  ],
+  ["codex", (id) => ["exec", "resume", id, "--json", "Again."], (id) => ["exec", "fork", id, "--json", "Again."]],
+  ["gemini", (id) => ["-p", "Again.", "--resume", id, "-o", "stream-json"], undefined],
+  [
+    "opencode",
+    (id) => ["run", "--format", "json", "-s", id, "Again."],
+    (id) => ["run", "--format", "json", "-s", id, "--fork", "Again."],
+  ],
+])(
+  "%s: a session that was killed in the middle of a tool can be resumed by the ID that its stream told, and forked; nothing is replayed",
+  async (name, resume, fork) => {
+    const seconds = `300.${process.pid}${Date.now() % 100_000}`;
+    const said = "Before the tool.";
+    const isAgain = ({ body }: { body: unknown }) => JSON.stringify(body).includes("Again.");
+    const answer: Script = (request) => {
+      if (request.kind === "side") return undefined;
+      if (isAgain(request)) return { text: "Gone on." };
+      return { ...SHELL[name](`sleep ${seconds}`), text: said };
+    };
+    const { running, events, wired } = await begin(name, answer);
+    for (let waited = 0; !isRunning(seconds) && waited < 60_000; waited += 100) await sleep(100);
+    expect(isRunning(seconds)).toBe(true);
+    running.kill();
+    const end = await running.ended;
+    expect(end).toMatchObject({ kind: "stopped", sessionId: expect.stringMatching(/^[\w-]{8,}$/) });
+    expect(isRunning(seconds)).toBe(false);
+    const saidIn = (list: readonly StreamEvent[]) => list.flatMap((event) => (event.kind === "said" ? event.text : []));
+    expect(saidIn(events)).toContain(said);
+    const place = { cwd: wired.cwd, env: wired.env };
+    for (const [words, isSame] of [
+      [resume, true],
+      [fork, false],
+    ] as const) {
+      if (!words) continue;
+      const run = await runClient(wired.program, [...wired.first, ...words(end.sessionId ?? ""), ...wired.args], place);
+      const reader = STREAMED[name]!.makeReader();
+      const again = run.stdout.split("\n").flatMap((line) => reader.read(line));
+      expect(run.exitCode, run.stderr).toBe(0);
+      expect(run.stdout).toContain("Gone on.");
+      expect(run.stdout).not.toContain(said);
+      const [session] = of(again, "session");
+      expect(session && "id" in session && session.id === end.sessionId).toBe(isSame);
+      expect(textsOf(wired).findLast((text) => text.includes("Again."))).toContain("Go.");
+    }
+  },
+);
+
+it("claude-code: an ID that is taken, and one that is not known, end the session before it begins", async () => {
+  const id = randomUUID();
+  const { running, wired } = await begin("claude-code", steps([{ text: "end" }]), { args: ["--session-id", id] });
+  expect(await running.ended).toMatchObject({ kind: "completed", sessionId: id });
+  const again = await runClient(wired.program, ["-p", "Again.", "--session-id", id], {
+    cwd: wired.cwd,
+    env: wired.env,
+  });
+  expect([again.exitCode, again.stdout]).toEqual([1, ""]);
+  expect(again.stderr).toContain("already in use");
+  const unknown = await session("claude-code", [], { args: ["--resume", randomUUID()] });
+  expect(unknown.end).toMatchObject({ exitCode: 1, usage: { inputTokens: 0 } });
+  expect(unknown.end.kind).not.toBe("completed");
 });
 
 it("claude-code: a shell in the background is refused, so it cannot hold the session open", async () => {

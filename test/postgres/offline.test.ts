@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Scratch, scratchProject } from "../bins.ts";
+import { startBoard } from "../board/start-board.ts";
 import { startServer as startMcp } from "../mcp-client.ts";
 import { PASSWORD, startServer, type TestServer, whyNoServer } from "./server.ts";
 
@@ -47,6 +48,39 @@ describe.skipIf(whyNoServer())("a shared store that cannot be reached", () => {
     tool_use_id: `write ${file}`,
     tool_input: { file_path: `${root}/${file}`, content: "x" },
     tool_response: { type: "create" },
+  });
+
+  it("shows on the board what others do, what it last saw while the server is away, and goes on when it is back", {
+    timeout: 180_000,
+  }, async () => {
+    const name = project();
+    const [one, two] = [machine(name), machine(name)];
+    const { id } = ok(one.run(["task", "create", "shared", "--json"])).json();
+    const board = await startBoard({ project: one, env });
+    const card = async () => {
+      const answer = await board.get("/api/board");
+      const { columns = [] } = (await answer.json()) as {
+        columns?: { status: string; tasks: { id: string; agent?: string }[] }[];
+      };
+      const column = columns.find(({ tasks }) => tasks.some((task) => task.id === id));
+      return { http: answer.status, status: column?.status, agent: column?.tasks[0]?.agent };
+    };
+    expect(await card()).toEqual({ http: 200, status: "todo" });
+    ok(two.run(["claim", id, "--agent", "bob"]));
+    await expect.poll(card, { timeout: 30_000 }).toEqual({ http: 200, status: "in_progress", agent: "bob" });
+    const offline = async () => ((await (await board.get("/api/project")).json()) as { offline?: object }).offline;
+    expect(await offline()).toBeUndefined();
+    await goDown();
+    // The page says that it shows the snapshot, which may be older than what it showed before.
+    await expect.poll(offline, { timeout: 30_000 }).toEqual({ snapshot_at: expect.any(String), waiting: 0 });
+    expect(await card()).toMatchObject({ http: 200, status: expect.any(String) });
+    await board.post("/api/tasks", { title: "made meanwhile" });
+    await expect.poll(offline, { timeout: 30_000 }).toMatchObject({ waiting: 1 });
+    await comeBack();
+    ok(two.run(["done", id, "--agent", "bob"]));
+    await expect.poll(card, { timeout: 50_000 }).toMatchObject({ http: 200, status: "done" });
+    await expect.poll(offline, { timeout: 50_000 }).toBeUndefined();
+    expect(ok(two.run(["task", "list", "--json"])).out).toContain("made meanwhile");
   });
 
   it("lets work go on; on return claims are confirmed, and what others were faster with is told", async () => {

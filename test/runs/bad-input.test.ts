@@ -99,6 +99,18 @@ describe("before anything is spent", () => {
     },
   );
 
+  it("a test command that does not end: nothing is spent, and nothing stays behind", async () => {
+    const run = await project({ tasks: 1, settings: { work: { test_command: "sleep 600", test_minutes: 1 } } });
+    const { code, out } = await run.work(["--all"]);
+    expect(code).toBe(1);
+    expect(out).toContain(
+      "Stopped (no-tests): `sleep 600` took longer than work.test_minutes; it names no failing test",
+    );
+    expect(out).toContain("raise work.test_minutes");
+    expect(run.sessions()).toEqual([]);
+    expect(run.leftovers()).toEqual([]);
+  });
+
   it("--no-tests: the end and the report say what nobody checked", async () => {
     const run = await project({ tasks: 2 });
     const { code, out } = await run.work(["--all", "--no-tests"]);
@@ -307,9 +319,28 @@ describe("the repository", () => {
     const { id } = run.report();
     // As it was before the first session, and after it.
     expect(run.git("show", `refs/haversack/runs/${id}/0:mine.txt`)).toBe("mine");
+    expect(run.report().kept_before).toBe(`refs/haversack/runs/${id}/0`);
+    expect((await run.haversack("runs", "show")).out).toContain(
+      `Uncommitted before the run: kept as refs/haversack/runs/${id}/0`,
+    );
     const files = run.git("ls-tree", "-r", "--name-only", `refs/haversack/runs/${id}/1`).trim().split("\n");
     expect(files).toEqual(expect.arrayContaining(["mine.txt", "staged.txt", `${run.tasks[0]}.txt`]));
     expect(files.filter((file) => file.includes(".haversack"))).toEqual([]);
+  });
+
+  it("a session that goes to another branch is named, and what it took away is still under the ref", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `
+        const { execSync } = await import("node:child_process");
+        execSync("git checkout -q -b wild && git stash -q -u && git reset -q --hard && git clean -fdq");
+        ${FINISH_ALL}`,
+    });
+    run.write("mine.txt", "mine");
+    const { out } = await run.work(["--all"]);
+    expect(out).toContain("Note: session 1 left main for wild: the run goes on there");
+    expect(existsSync(join(run.root, "mine.txt"))).toBe(false);
+    expect(run.git("show", `${run.report().kept_before}:mine.txt`)).toBe("mine");
   });
 
   it("from a subfolder works in the whole repository; from a worktree in that worktree, with the same queue", async () => {

@@ -159,7 +159,12 @@ it("sends a task back that a reviewer fails, and finishes it when both have pass
   expect(run.sessions()[2]?.prompt).toContain(
     `A review failed:\n- ${run.tasks[0]}: spec-reviewer: The limit is missing.`,
   );
-  expect(run.report().tasks[0]).toMatchObject({ state: "done", review_failures: 1 });
+  expect(out).toContain('"Task 1" goes back: spec-reviewer: The limit is missing.');
+  const [task] = run.report().tasks;
+  expect(task).toMatchObject({ state: "done", review_failures: 1 });
+  // What the reviewer found is mended: nothing of it stands in the report.
+  expect(task.evidence).toBeUndefined();
+  expect((await run.haversack("runs", "show")).out).not.toContain("The limit is missing");
 });
 
 it("takes no verdict for none: a reviewer that says nothing is asked again, and then the task goes back", async () => {
@@ -252,6 +257,23 @@ it("with -n 1 works on one after another; with a story only on its tasks", async
   expect(run.tasks.map((task) => status[task])).toEqual(["todo", "todo"]);
 });
 
+it("gives the next session a smaller batch when one was interrupted, also of the tasks that it left", async () => {
+  const run = await project({
+    tasks: 9,
+    script: `
+      if (agent.number === 3) return agent.answer("too much", 150000), await agent.hears(2), agent.result();
+      for (const task of agent.tasks) agent.finish(task);
+      agent.answer("done");
+      agent.result();`,
+  });
+  expect((await run.work(["--all"])).code).toBe(0);
+  // The tasks of the third session come first; of its four the fourth session gets three.
+  const sizes = run.sessions().map(({ tasks }) => tasks.length);
+  expect(sizes.slice(0, 4)).toEqual([2, 3, 4, 3]);
+  const [, , third, fourth] = run.sessions();
+  expect(third?.tasks).toEqual(expect.arrayContaining(fourth?.tasks ?? []));
+});
+
 describe("headless.fill_sessions", () => {
   const settings = { headless: { fill_sessions: true } };
 
@@ -273,24 +295,24 @@ describe("headless.fill_sessions", () => {
     expect(out).toContain("Session 1 goes on");
     const { sessions, tests, tasks_completed } = run.report();
     expect(tasks_completed).toBe(9);
-    // 2, 3 and 4 tasks: 118,000 of 140,000 tokens.
+    // 118,000 of 140,000 tokens. After eight tasks there is room for another one, but not for four.
     expect(sessions).toHaveLength(1);
     expect(sessions[0]).toMatchObject({ end: "completed", fill: 0.59 });
     expect(sessions[0].tasks).toHaveLength(9);
-    expect(run.report().batch_sizes).toEqual([2, 3, 4]);
-    expect(tests).toHaveLength(4);
+    expect(run.report().batch_sizes).toEqual([2, 3, 3, 1]);
+    expect(tests).toHaveLength(5);
     const metrics = JSON.parse((await run.haversack("metrics", "--json")).out);
     expect(metrics).toMatchObject({ tasks_per_session: 9, batch_completion: 1 });
   });
 
-  it("starts another session when the next batch would not fit", async () => {
+  it("starts another session when no further task would fit, and gives it no more than its window holds", async () => {
     const run = await project({
       tasks: 5,
       script: `await agent.turns(async (tasks) => { for (const task of tasks) agent.finish(task); agent.answer("done", 90000); agent.result(); });`,
       settings,
     });
     expect((await run.work(["--all"])).code).toBe(0);
-    expect(run.report().sessions).toHaveLength(2);
+    expect(run.report().sessions.map(({ tasks }: { tasks: string[] }) => tasks.length)).toEqual([2, 2, 1]);
   });
 
   it("a fixer works while the session waits; a stop while it waits ends it", async () => {
@@ -320,6 +342,28 @@ describe("headless.fill_sessions", () => {
     expect(out).toContain("Stopped (stopped)");
     expect(slow.leftovers()).toEqual([]);
     expect(Object.values(await slow.status())).toEqual(Array(4).fill("todo"));
+  });
+
+  it("goes on after a task was blocked; what a reviewer sends back goes into a fresh window", async () => {
+    const run = await project({
+      tasks: 3,
+      script: `
+        if (agent.purpose === "review") {
+          agent.answer("VERDICT: " + (agent.number === 2 ? "FAIL" : "PASS"));
+          return agent.result();
+        }
+        await agent.turns(async (tasks, turn) => {
+          for (const task of tasks) agent.finish(task, turn === 1 && agent.number === 1 ? "BROKEN" : "sound");
+          agent.answer("done", 20000);
+          agent.result();
+        });`,
+      settings: { work: { auto_fix: false }, headless: { fill_sessions: true, reviewers: ["spec-reviewer"] } },
+    });
+    expect((await run.work(["--all"])).out).toContain("2 blocked, the rest is done");
+    const { sessions } = run.report();
+    const all = sessions.map((one: { purpose: string; tasks: string[] }) => `${one.purpose} ${one.tasks.length}`);
+    // The first session: a batch of two, which the tests fail, and a batch of one, which the reviewer sends back.
+    expect(all).toEqual(["batch 3", "review 1", "batch 1", "review 1"]);
   });
 
   it("a session that is killed in its second batch costs only that batch", async () => {

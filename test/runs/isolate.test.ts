@@ -74,6 +74,46 @@ describe("--isolate", () => {
     expect(existsSync(join(run.root, `${third}.txt`))).toBe(false);
   });
 
+  it("merges what a session committed on a branch of its own, or on none", async () => {
+    const run = await project({
+      tasks: 2,
+      script: `
+        const { execSync } = await import("node:child_process");
+        const [task] = agent.tasks;
+        execSync(agent.number === 1 ? "git checkout -q -b feature/mine" : "git checkout -q --detach");
+        agent.finish(task);
+        execSync("git add " + task + ".txt && git commit -q -m made");
+        agent.write("more-" + task + ".txt", "not committed");
+        agent.result();`,
+    });
+    const { code, out } = await run.work(["--all", "--isolate", "-n", "1"]);
+    expect(code, out).toBe(0);
+    for (const task of run.tasks) {
+      expect(run.git("show", `main:${task}.txt`)).toContain("sound");
+      expect(run.git("show", `main:more-${task}.txt`)).toBe("not committed");
+    }
+  });
+
+  it("keeps what a session spread over two branches", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `
+        const { execSync } = await import("node:child_process");
+        agent.write("one.txt", "one");
+        execSync("git add one.txt && git commit -q -m one && git checkout -q -b other HEAD~1");
+        agent.finish(agent.tasks[0]);
+        agent.result();`,
+    });
+    const { out } = await run.work(["--all", "--isolate"]);
+    expect(out).toMatch(
+      /kept on haversack\/\S+: other, which its session left it for, does not have all of its commits/,
+    );
+    expect(Object.values(await run.status())).toEqual(["blocked"]);
+    const branch = run.git("for-each-ref", "--format=%(refname:short)", "refs/heads/haversack").trim();
+    expect(run.git("show", `${branch}:one.txt`)).toBe("one");
+    expect(run.git("show", `other:${run.tasks[0]}.txt`)).toContain("sound");
+  });
+
   it("gives the user's branch only what is green together: tests run again where the branch has moved", async () => {
     const run = await project({
       tasks: 2,
@@ -128,7 +168,7 @@ describe("--isolate", () => {
     const filter = join(run.base, "filter.sh");
     writeFileSync(
       filter,
-      `#!/bin/sh\ncat\nif test "$PWD" = "${run.root}" && test ! -e "${run.base}/struck" && kill -9 "$(cat "${run.base}/pid")" 2>/dev/null; then touch "${run.base}/struck"; sleep 1; fi\n`,
+      `#!/bin/sh\ncat\nif test "$PWD" = "${run.root}" && test ! -e "${run.base}/struck" && kill -0 "$(cat "${run.base}/pid")" 2>/dev/null; then touch "${run.base}/struck"; kill -9 "$(cat "${run.base}/pid")"; sleep 1; fi\n`,
     );
     chmodSync(filter, 0o755);
     run.git("config", "filter.slow.smudge", filter);

@@ -157,12 +157,12 @@ describe("a runner that is killed", () => {
     await running.ended;
     const [{ id }] = JSON.parse((await run.haversack("runs", "list", "--json")).out);
     expect((await run.haversack("status")).out).toContain(
-      `Run ${id} was interrupted and still holds tasks; \`haversack work --all --continue\` goes on with it.`,
+      `Run ${id} was interrupted and still holds tasks; \`haversack work --all --continue\` continues it.`,
     );
     const looked = await run.work(["--all", "--dry-run"]);
     expect(looked.code).toBe(1);
     expect(looked.err).toContain(`run ${id} was interrupted and still holds tasks`);
-    expect(looked.err).toContain(`\`haversack work --all --continue\` goes on with run ${id}`);
+    expect(looked.err).toContain(`\`haversack work --all --continue\` continues run ${id}`);
     expect((await run.work(["--all", "--continue"])).code).toBe(0);
     expect((await run.haversack("status")).out).not.toContain("interrupted");
   });
@@ -213,6 +213,32 @@ describe("a runner that is killed", () => {
     expect(out).toContain("goes on with claude-code: 2 open tasks");
     expect(out).toContain("Stopped (max-tokens)");
     expect(run.report().sessions[0]).toMatchObject({ end: "crashed", tokens: 5000 });
+  });
+
+  it("while a session saves, as it was asked to: its end is no crash; that of one that was not asked is", async () => {
+    const run = await project({
+      tasks: 1,
+      script: `
+        if (agent.number <= 2) {
+          agent.answer("much", agent.number === 1 ? 150000 : 1000);
+          await agent.hears(2);
+          await agent.sleep(200);
+          return process.exit(0);
+        }
+        ${FINISH_ALL}`,
+    });
+    for (const text of ["asked to save and end", "Session 2 (batch)"]) {
+      const running = run.start(["work", "--all", "--continue"]);
+      await running.says(text);
+      while (run.sessions().length < (text.startsWith("Session") ? 2 : 1)) await sleep(50);
+      running.child.kill("SIGKILL");
+      await running.ended;
+      // Its input has ended, and so does it.
+      while (run.leftovers().length > 0) await sleep(50);
+    }
+    expect((await run.work(["--all", "--continue"])).code).toBe(0);
+    const ends = run.report().sessions.map(({ end }: { end: string }) => end);
+    expect(ends).toEqual(["window-full", "crashed", "completed"]);
   });
 
   it("leaves its tasks to the next run when nobody continues it", async () => {

@@ -42,7 +42,12 @@ async function answerOf<T>(response: Response): Promise<T> {
   if (response.status === 401) became("refused");
   const value = await response.json().catch(() => ({ error: response.statusText }));
   const { error, hint } = value as { error?: string; hint?: string };
-  throw new ApiError([error ?? "The server failed.", hint].filter(Boolean).join(" "), response.status);
+  throw new ApiError([error ?? "the server failed", hint].map(sentence).join(" ").trim(), response.status);
+}
+
+/** The server's texts are those of the command line: a phrase without a full stop. */
+function sentence(text = ""): string {
+  return text === "" ? "" : `${text[0]!.toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }
 
 type Listener = () => void;
@@ -103,7 +108,7 @@ export interface Live<T> {
 const PAUSE_MS = 250;
 
 /** The answer to a request, asked again when the project changes. One request at a time. */
-export function useLive<T>(path: string | undefined, { isLive = true } = {}): Live<T> {
+export function useLive<T>(path: string | undefined): Live<T> {
   const [answer, setAnswer] = useState<{ path?: string | undefined; value?: T; error?: string }>({});
   const ask = useRef(() => Promise.resolve());
   useEffect(() => {
@@ -140,7 +145,7 @@ export function useLive<T>(path: string | undefined, { isLive = true } = {}): Li
       listen();
       return answered;
     };
-    if (isLive) listeners.add(listen);
+    listeners.add(listen);
     void load();
     return () => {
       listeners.delete(listen);

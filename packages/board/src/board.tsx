@@ -2,7 +2,19 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, post, useLive } from "./api.ts";
 import { followDrag, stopScroll } from "./drag.ts";
-import { AskReason, Empty, focusTask, Lease, Meter, Priority, Problem, STATUS_NAMES, short } from "./parts.tsx";
+import {
+  Ask,
+  AskReason,
+  Empty,
+  focusTask,
+  Lease,
+  Meter,
+  Priority,
+  Problem,
+  STATUS_NAMES,
+  short,
+  whole,
+} from "./parts.tsx";
 import type { BoardCard, BoardView, Brief, Column, GroupCard, GroupsView } from "./types.ts";
 
 const ORDER: readonly Column[] = ["todo", "in_progress", "review", "blocked", "done"];
@@ -30,7 +42,6 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
   if (newest && (!drag || !shown.current)) shown.current = newest;
   const board = shown.current;
   const columns = useRef<HTMLDivElement>(null);
-  const make = useRef<HTMLButtonElement>(null);
   const hasBoard = board !== undefined;
   useEffect(() => (columns.current ? stopScroll(columns.current) : undefined), [hasBoard]);
   useKeptFocus();
@@ -103,7 +114,7 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
           </select>
         </label>
         <Find onOpen={onOpen} />
-        <button ref={make} type="button" class="main" onClick={() => setAdding(true)}>
+        <button type="button" class="main" onClick={() => setAdding(true)}>
           New {kind}
         </button>
       </div>
@@ -114,8 +125,6 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
           scope={scope}
           onDone={(id) => {
             setAdding(false);
-            // The focus was in the form, which is gone now.
-            make.current?.focus();
             if (id) setSaid(`${id} created`);
             refresh();
           }}
@@ -160,7 +169,17 @@ export function Board({ onOpen }: { onOpen(id: string): void }) {
           }}
         />
       )}
-      <div ref={columns} class={drag ? "columns dragging" : "columns"} hidden={kind !== "task"}>
+      <div
+        ref={columns}
+        class="columns"
+        hidden={kind !== "task"}
+        // Without a card nothing in it takes the focus, and the keyboard could not scroll it.
+        {...(board.columns.every(({ total }) => total === 0) && {
+          tabIndex: 0,
+          role: "group",
+          "aria-label": "Columns",
+        })}
+      >
         {ORDER.map((status) => {
           const column = board.columns.find((one) => one.status === status);
           return (
@@ -301,10 +320,8 @@ function ColumnView({
     <section class={isOver ? "column over" : "column"} data-status={status} aria-label={title}>
       <h2>
         <span class={`dot ${status}`} aria-hidden="true" />
-        {title} <span class="count">{total.toLocaleString("en")}</span>
-        {ready !== undefined && ready > 0 && (
-          <span class="quiet"> {ready === total ? "all" : ready.toLocaleString("en")} ready</span>
-        )}
+        {title} <span class="count">{whole(total)}</span>
+        {ready !== undefined && ready > 0 && <span class="quiet"> {ready === total ? "all" : whole(ready)} ready</span>}
       </h2>
       <ul ref={list} class="cards">
         {cards.map((card) => (
@@ -321,7 +338,7 @@ function ColumnView({
             onMore();
           }}
         >
-          {(total - cards.length).toLocaleString("en")} more
+          {whole(total - cards.length)} more
         </button>
       )}
     </section>
@@ -543,7 +560,7 @@ function GroupCardView({ group, onPick }: { group: GroupCard; onPick(id: string)
       <span class="card-foot">
         <span class="id">{id}</span>
         {epic_id && <span class="id">in {epic_id}</span>}
-        <span>{total === 0 ? "no tasks" : `${done} of ${total} done`}</span>
+        <span>{total === 0 ? "no tasks" : `${whole(done)} of ${whole(total)} done`}</span>
       </span>
     </button>
   );
@@ -561,12 +578,7 @@ function NewThing({
   onDone(id?: string): void;
 }) {
   const [error, setError] = useState<string>();
-  const title = useRef<HTMLInputElement>(null);
-  // A layout effect runs before the form is painted, so the first key that is typed reaches the field.
-  useLayoutEffect(() => title.current?.focus(), [kind]);
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const fields = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
+  const submit = async (fields: object) => {
     try {
       const { id } = await post("tasks", { kind, ...fields });
       onDone(id);
@@ -576,17 +588,10 @@ function NewThing({
   };
   const parents = groups.filter((group) => group.kind === (kind === "task" ? "story" : "epic"));
   return (
-    <form
-      class="new"
-      aria-label={`New ${kind}`}
-      onSubmit={(event) => void submit(event)}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") onDone();
-      }}
-    >
+    <Ask title={`New ${kind}`} submit="Create" onSubmit={(fields) => void submit(fields)} onCancel={() => onDone()}>
       <label class="wide">
         Title
-        <input ref={title} name="title" required maxLength={200} autocomplete="off" />
+        <input name="title" required maxLength={200} autocomplete="off" />
       </label>
       {kind !== "epic" && (
         <label>
@@ -628,14 +633,6 @@ function NewThing({
         <textarea name="description" rows={3} />
       </label>
       <Problem text={error} />
-      <div class="row">
-        <button type="submit" class="main">
-          Create
-        </button>
-        <button type="button" onClick={() => onDone()}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </Ask>
   );
 }

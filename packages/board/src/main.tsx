@@ -4,11 +4,13 @@ import { useEffect, useState } from "preact/hooks";
 import { connect, useConnection, useLive } from "./api.ts";
 import { Audit } from "./audit.tsx";
 import { Board } from "./board.tsx";
+import { localTime } from "./parts.tsx";
 import { Agents, Queue } from "./people.tsx";
 import { Runs } from "./runs.tsx";
 import { Savings } from "./savings.tsx";
 import { Skills } from "./skills.tsx";
 import { TaskPanel } from "./task.tsx";
+import type { ProjectView } from "./types.ts";
 
 const VIEWS = {
   board: "Board",
@@ -35,7 +37,7 @@ function readPlace(): Place {
 
 function App() {
   const [place, setPlace] = useState(readPlace);
-  const project = useLive<{ name: string }>("project", { isLive: false }).value?.name ?? "";
+  const { name: project = "", offline } = useLive<ProjectView>("project").value ?? {};
   const connection = useConnection();
   useEffect(() => {
     const read = () => setPlace(readPlace());
@@ -80,7 +82,16 @@ function App() {
       </header>
       {connection === "lost" && (
         <p class="problem" role="alert">
-          No connection to <code>haversack board</code>. What you see may be old; the page connects again by itself.
+          No connection to <code>haversack board</code>: it has ended, or is busy. What you see may be old. If you start
+          it again, open the address that it prints.
+        </p>
+      )}
+      {offline && (
+        <p class="problem" role="alert">
+          The shared store cannot be reached.{" "}
+          {offline.snapshot_at && `What you see is as it was at ${localTime(offline.snapshot_at)}. `}
+          Changes are sent when it is back
+          {offline.waiting > 0 && `: ${offline.waiting} ${offline.waiting === 1 ? "waits" : "wait"}`}.
         </p>
       )}
       <main id="main" tabIndex={-1}>
@@ -102,7 +113,7 @@ function App() {
 function NoToken() {
   return (
     <main class="page">
-      <h1>This address lacks its token</h1>
+      <h1>The token is missing or old</h1>
       <p>
         Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.
       </p>

@@ -1,6 +1,6 @@
 /** Small parts that several views share. */
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useClock } from "./api.ts";
 
 export function Problem({ text }: { text: string | undefined }) {
@@ -70,7 +70,7 @@ export function Lease({ until }: { until: string | Date }) {
       class={isOver ? "lease over" : left < 5 * 60_000 ? "lease short" : "lease"}
       title={`until ${localTime(until)}`}
     >
-      {isOver ? `expired ${span(-left)} ago` : span(left)}
+      {isOver ? `expired ${span(-left)} ago` : `${span(left)} left`}
     </span>
   );
 }
@@ -98,6 +98,11 @@ export function localDay(at: string): string {
   const time = new Date(at);
   const two = (value: number) => String(value).padStart(2, "0");
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+}
+
+/** 12,345. */
+export function whole(count: number): string {
+  return count.toLocaleString("en");
 }
 
 export function short(count: number): string {
@@ -161,53 +166,76 @@ export function Panel({ title, onClose, children }: { title: string; onClose(): 
   );
 }
 
-/** Asks why a task is blocked. Undefined: no reason was given, and the task stays as it is. */
-export function AskReason({ id, onDone }: { id: string; onDone(reason: string | undefined): void }) {
+/** A form in front of the page. Its first field has the focus; after it, the focus returns to where it was. */
+export function Ask({
+  title,
+  submit,
+  onSubmit,
+  onCancel,
+  children,
+}: {
+  title: string;
+  /** The words on its button. */
+  submit: string;
+  onSubmit(fields: Record<string, string>): void;
+  onCancel(): void;
+  children: ComponentChildren;
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [reason, setReason] = useState("");
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
+    // A dialog gives the focus to its first field by itself, but not in time for the first key.
+    shown?.querySelector<HTMLElement>("input, select, textarea")?.focus();
     return () => shown?.close();
   }, []);
   return (
     <dialog
       ref={dialog}
       class="ask"
-      aria-label={`What blocks ${id}?`}
+      aria-label={title}
       onCancel={(event) => {
         event.preventDefault();
-        onDone(undefined);
+        onCancel();
       }}
     >
       <form
-        class="ask-body"
-        aria-label={`What blocks ${id}?`}
+        class="form"
+        aria-label={title}
         onSubmit={(event) => {
           event.preventDefault();
-          if (reason.trim() !== "") onDone(reason.trim());
+          onSubmit(fieldsOf(event.currentTarget));
         }}
       >
-        <label>
-          What blocks {id}?
-          <input
-            value={reason}
-            required
-            autofocus
-            maxLength={500}
-            autocomplete="off"
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        </label>
+        <h2 class="wide">{title}</h2>
+        {children}
         <div class="row">
           <button type="submit" class="main">
-            Block
+            {submit}
           </button>
-          <button type="button" onClick={() => onDone(undefined)}>
+          <button type="button" onClick={onCancel}>
             Cancel
           </button>
         </div>
       </form>
     </dialog>
+  );
+}
+
+/** What a form holds. It has no files. */
+export function fieldsOf(form: HTMLFormElement): Record<string, string> {
+  return Object.fromEntries(new FormData(form)) as Record<string, string>;
+}
+
+/** Asks why a task is blocked. Undefined: no reason was given, and the task stays as it is. */
+export function AskReason({ id, onDone }: { id: string; onDone(reason: string | undefined): void }) {
+  const title = `What blocks ${id}?`;
+  const onSubmit = ({ reason = "" }: Record<string, string>) => {
+    if (reason.trim() !== "") onDone(reason.trim());
+  };
+  return (
+    <Ask {...{ title, onSubmit }} submit="Block" onCancel={() => onDone(undefined)}>
+      <input class="wide" name="reason" aria-label={title} required maxLength={500} autocomplete="off" />
+    </Ask>
   );
 }

@@ -1,7 +1,7 @@
 /** The ready queue, who holds what, and the messages between agents. */
 import { useState } from "preact/hooks";
 import { post, useClock, useLive } from "./api.ts";
-import { ago, Empty, Lease, Page, Priority, Problem } from "./parts.tsx";
+import { ago, Empty, fieldsOf, Lease, Page, Priority, Problem, whole } from "./parts.tsx";
 import type { AgentsView, TaskView } from "./types.ts";
 
 export function Queue({ onOpen }: { onOpen(id: string): void }) {
@@ -26,20 +26,25 @@ export function Queue({ onOpen }: { onOpen(id: string): void }) {
           </li>
         ))}
       </ol>
-      {value.ready > value.tasks.length && <p class="quiet">and {value.ready - value.tasks.length} more</p>}
+      {value.ready > value.tasks.length && <p class="quiet">and {whole(value.ready - value.tasks.length)} more</p>}
     </Page>
   );
 }
 
+/** The messages below them should not be far away. */
+const FIRST_CLAIMS = 20;
+
 export function Agents({ onOpen }: { onOpen(id: string): void }) {
   const { value, error, refresh } = useLive<AgentsView>("agents");
   const now = useClock();
+  const [isAll, setAll] = useState(false);
   if (!value) return <Page title="Claims" error={error} />;
+  const claims = isAll ? value.claims : value.claims.slice(0, FIRST_CLAIMS);
   return (
     <Page title="Claims" error={error}>
       {value.claims.length === 0 && <Empty>Nobody holds a task.</Empty>}
       <ul class="queue">
-        {value.claims.map(({ task_id, title, agent, claimed_at, lease_until }) => (
+        {claims.map(({ task_id, title, agent, claimed_at, lease_until }) => (
           <li key={task_id}>
             <button type="button" class="line" onClick={() => onOpen(task_id)}>
               <span class="id">{task_id}</span> <span>{agent}</span>{" "}
@@ -51,6 +56,11 @@ export function Agents({ onOpen }: { onOpen(id: string): void }) {
           </li>
         ))}
       </ul>
+      {value.claims.length > claims.length && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          {whole(value.claims.length - claims.length)} more
+        </button>
+      )}
       <h2 class="part">Agents and messages</h2>
       {value.agents.length === 0 && (
         <Empty>
@@ -84,7 +94,7 @@ function Send({ names, onSent }: { names: string[]; onSent(): void }) {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     try {
-      await post("messages", Object.fromEntries(new FormData(form)));
+      await post("messages", fieldsOf(form));
       setError(undefined);
       form.reset();
       onSent();
@@ -93,7 +103,7 @@ function Send({ names, onSent }: { names: string[]; onSent(): void }) {
     }
   };
   return (
-    <form class="new" aria-label="New message" onSubmit={(event) => void submit(event)}>
+    <form class="form" aria-label="New message" onSubmit={(event) => void submit(event)}>
       <label>
         To
         <select name="to">

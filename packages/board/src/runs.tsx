@@ -33,7 +33,8 @@ export function Runs({ onOpen }: { onOpen(id: string): void }) {
               {run.id} <span class={`state ${run.state}`}>{run.state}</span>
             </h2>
             <span class="quiet">
-              {run.scope} with {run.client} on {run.machine}, {ago(run.started_at, now)}
+              {run.scope === "all" ? "all work" : run.scope}, {run.client} on {run.machine}, started{" "}
+              {ago(run.started_at, now)}
               {run.ended_at && `, took ${span(new Date(run.ended_at).getTime() - new Date(run.started_at).getTime())}`}
             </span>
             {run.state === "running" && (
@@ -47,7 +48,7 @@ export function Runs({ onOpen }: { onOpen(id: string): void }) {
               </span>
             )}
           </header>
-          {run.fill !== undefined && (
+          {run.fill !== undefined && run.state === "running" && (
             <p class="fill">
               <span>Window</span>
               <Meter value={run.fill} label={`Window of run ${run.id}`} isCost />

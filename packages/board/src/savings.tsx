@@ -46,13 +46,7 @@ export function Savings() {
                     added
                   </th>
                   <th scope="col" class="number">
-                    from cache
-                  </th>
-                  <th scope="col" class="number">
                     listing
-                  </th>
-                  <th scope="col" class="number">
-                    from cache
                   </th>
                 </tr>
               </thead>
@@ -66,10 +60,8 @@ export function Savings() {
                       </span>
                     </th>
                     <td class="number">{row.prompts}</td>
-                    <td class="number">{short(row.added)}</td>
-                    <td class="number">{short(row.added_cached)}</td>
-                    <td class="number">{short(row.native)}</td>
-                    <td class="number">{short(row.native_cached)}</td>
+                    <Paid full={row.added} cached={row.added_cached} />
+                    <Paid full={row.native} cached={row.native_cached} />
                   </tr>
                 ))}
               </tbody>
@@ -78,6 +70,14 @@ export function Savings() {
         </>
       )}
     </Page>
+  );
+}
+
+function Paid({ full, cached }: { full: number; cached: number }) {
+  return (
+    <td class="number">
+      {short(full)} <span class="quiet">{short(cached)} from cache</span>
+    </td>
   );
 }
 

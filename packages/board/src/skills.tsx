@@ -1,7 +1,7 @@
 /** Skills: shown, used, never used, their cost, and which skills a prompt would get. */
 import { useState } from "preact/hooks";
 import { post, useLive } from "./api.ts";
-import { Empty, Meter, Page, Problem, short } from "./parts.tsx";
+import { Empty, fieldsOf, Meter, Page, Problem, short, whole } from "./parts.tsx";
 import type { SkillRow, Tried } from "./types.ts";
 
 export function Skills() {
@@ -18,32 +18,41 @@ export function Skills() {
     <Page title="Skills" error={error}>
       <h2 class="part">Try a prompt</h2>
       <Try />
-      <h2 class="part">All skills</h2>
-      <p class="quiet">
-        {value.skills.length} {value.skills.length === 1 ? "skill" : "skills"}
-        {never > 0 && `, ${never} never shown or loaded here`}
-      </p>
-      <div class="bar">
-        <label>
-          <span class="hidden">Find a skill</span>
-          <input
-            type="search"
-            placeholder="Find a skill"
-            value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Sort by{" "}
-          <select value={order} onChange={(event) => setOrder(event.currentTarget.value as typeof order)}>
-            <option value="shown">shown</option>
-            <option value="tokens">tokens</option>
-            <option value="id">name</option>
-          </select>
-        </label>
-      </div>
+      <h2 class="part">
+        {value.skills.length === 1 ? "One skill" : `${whole(value.skills.length)} skills`}
+        {never > 0 && <span class="quiet"> {whole(never)} never shown or loaded here</span>}
+      </h2>
+      {value.skills.length > 0 && (
+        <div class="bar">
+          <label class="find">
+            <span class="hidden">Find a skill</span>
+            <input
+              type="search"
+              placeholder="Find a skill"
+              value={filter}
+              onInput={(event) => setFilter(event.currentTarget.value)}
+            />
+          </label>
+          <label>
+            Sort by{" "}
+            <select value={order} onChange={(event) => setOrder(event.currentTarget.value as typeof order)}>
+              <option value="shown">shown</option>
+              <option value="tokens">tokens</option>
+              <option value="id">name</option>
+            </select>
+          </label>
+        </div>
+      )}
       {rows.length === 0 ? (
-        <Empty>{value.skills.length === 0 ? "This project has no skills yet." : "No skill fits."}</Empty>
+        <Empty>
+          {value.skills.length > 0 ? (
+            "No skill fits."
+          ) : (
+            <>
+              This project has no skills yet. <code>haversack skill new NAME</code> writes one.
+            </>
+          )}
+        </Empty>
       ) : (
         <div class="scroll">
           <table>
@@ -91,7 +100,7 @@ function Try() {
   const [error, setError] = useState<string>();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const { prompt } = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement));
+    const { prompt } = fieldsOf(event.currentTarget as HTMLFormElement);
     try {
       setTried(await post<Tried>("try", { prompt }));
       setError(undefined);
@@ -122,11 +131,12 @@ function Try() {
           <ol class="ranking">
             {tried.skills.map(({ id, confidence, disclosure, verdict, reasons }) => (
               <li key={id}>
-                <strong>{id}</strong> <Meter value={confidence} label={`Confidence of ${id}`} />{" "}
-                <span class="quiet">
-                  {Math.round(confidence * 100)}%, {disclosure === "none" ? (verdict ?? "not shown") : disclosure}
+                <strong>{id}</strong>
+                <span class="fill">
+                  <Meter value={confidence} label={`Confidence of ${id}`} /> {confidence.toFixed(2)}
+                  <span class="quiet">{verdict ?? (disclosure === "none" ? "not shown" : disclosure)}</span>
                 </span>
-                <div class="reasons">{reasons.map(({ feature, text }) => `${feature}: ${text}`).join(" · ")}</div>
+                <p class="reasons">{byFeature(reasons)}</p>
               </li>
             ))}
           </ol>
@@ -134,4 +144,11 @@ function Try() {
       )}
     </>
   );
+}
+
+/** `description: error, status · use: used in this project before` */
+function byFeature(reasons: readonly { feature: string; text: string }[]): string {
+  const texts = new Map<string, string[]>();
+  for (const { feature, text } of reasons) texts.set(feature, [...(texts.get(feature) ?? []), text]);
+  return [...texts].map(([feature, all]) => `${feature}: ${all.join(", ")}`).join(" · ");
 }

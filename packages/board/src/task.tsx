@@ -39,6 +39,7 @@ export function TaskPanel({ id, onOpen, onClose }: { id: string; onOpen(id: stri
         <>
           <p class="panel-head">
             <span class="id">{task.id}</span> <span class="tag">{task.task_type}</span>
+            {(task.story_id ?? task.epic_id) && <span class="id quiet">in {task.story_id ?? task.epic_id}</span>}
           </p>
           <h2 class="panel-title" dir="auto">
             {task.title}

@@ -7,6 +7,7 @@ export type {
   Column,
   GroupCard,
   GroupsView,
+  ProjectView,
   SavingsRow,
 } from "../../haversack/src/board-server/board-types.ts";
 

@@ -16,7 +16,7 @@ import { discoverSettings, projectPaths } from "../../../packages/haversack/src/
 import { openForHook } from "../../../packages/haversack/src/store/sqlite/access.ts";
 import { SqliteLocalStore } from "../../../packages/haversack/src/store/sqlite/sessions/sqlite-local-store.ts";
 import { PromptLedger } from "../../../packages/haversack/src/store/sqlite/skills/prompt-ledger.ts";
-import { PromptIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
+import { SqliteSkillIndex } from "../../../packages/haversack/src/store/sqlite/skills/skill-index.ts";
 
 export const Probe = async (input: PluginInput) => {
   const note = (line: unknown) =>
@@ -53,7 +53,7 @@ export const Probe = async (input: PluginInput) => {
     const { text } = discover(
       { ...event, prompt, root, at: new Date() },
       {
-        index: new PromptIndex(handle!.db),
+        index: new SqliteSkillIndex(handle!.db),
         ledger: new PromptLedger(handle!),
         settings: discoverSettings(readConfig([]).config),
       },

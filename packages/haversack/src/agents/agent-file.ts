@@ -24,6 +24,8 @@ export interface AgentDefinition {
   model?: string;
   /** Names of tools as written; `"*"`: all. A name selects the tool with exactly that name, otherwise one that differs only in case. Default: all. */
   tools: readonly string[] | "*";
+  /** Names of tools that it does not get, found like those of `tools`. Unknown ones do no harm. */
+  disallowedTools?: readonly string[];
   /** Skills that are loaded at the start. They cost their tokens in every conversation; prefer triggers. */
   skills: readonly string[];
   temperature?: number;
@@ -102,18 +104,17 @@ export function parseAgent(
       file,
       ...(where && { field: where }),
       text: what,
-      hint: "Mend the frontmatter between the two --- lines.",
+      hint: "Fix the frontmatter between the two --- lines.",
     }));
   const report = (field: string, what: string, hint: string) =>
     void problems.push({ code: "agent-invalid", file, field, text: what, hint });
-  const fields = new Map(Object.entries(data).map(([key, value]) => [plainKey(key), value]));
-  const read = new Fields(fields, report);
+  const read = new Fields(data, report);
   const warnings = unknownKeys(Object.keys(data), { file, report });
 
   const name = read.line("name");
   if (name === undefined) report("name", "an agent needs a name", "Add `name: my-agent` to its frontmatter.");
   else if (!/^[\p{L}\p{N}][\p{L}\p{N} _.-]{0,63}$/u.test(name))
-    report("name", `“${name}” is no name`, "Use letters, digits and dashes, at most 64.");
+    report("name", `“${name}” is not a valid name`, "Use letters, digits and dashes, at most 64.");
   const instructions = body.trim();
   if (instructions === "")
     report("body", "the file has no text below its frontmatter", "Write the agent's instructions there.");
@@ -125,6 +126,9 @@ export function parseAgent(
   const reasoning = readReasoning(read);
   const permissionMode = read.line("permissionmode");
   const color = read.line("color");
+  const tools = toolNames(read.names("tools") ?? ["*"]);
+  const disallowedTools = toolNames(read.names("disallowedtools") ?? []);
+  const skills = read.names("skills") ?? [];
   if (problems.length > 0) return { problems, warnings };
   return {
     problems,
@@ -134,8 +138,9 @@ export function parseAgent(
       description: read.line("description") ?? "",
       instructions,
       ...(model && model !== "inherit" && { model }),
-      tools: readTools(fields.get("tools")) ?? "*",
-      skills: readNames(fields.get("skills")),
+      tools: tools.includes("*") ? "*" : tools,
+      ...(disallowedTools.length > 0 && { disallowedTools }),
+      skills,
       ...(temperature !== undefined && { temperature }),
       ...(topP !== undefined && { topP }),
       ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -161,6 +166,7 @@ const CODE_KINDS: Kinds = {
   description: { must: "text", isRight: (value) => typeof value === "string" },
   model: TEXT,
   tools: { must: 'a list of names, or "*"', isRight: (value) => value === "*" || isTexts(value) },
+  disallowedTools: { must: "a list of names", isRight: isTexts },
   skills: { must: "a list of names", isRight: isTexts },
   temperature: numberFrom(0, 2),
   topP: numberFrom(0, 1),
@@ -189,7 +195,7 @@ export function codeProblems(agent: AgentDefinition): AgentProblem[] {
 
 const KEYS: readonly string[] = [
   ...["name", "description", "model", "tools", "skills", "temperature", "behavior", "top_p", "max_output_tokens"],
-  ...["max_tokens", "response_format", "thinking", "reasoning", "permissionMode", "color"],
+  ...["max_tokens", "response_format", "thinking", "reasoning", "permissionMode", "color", "disallowedTools"],
 ];
 /** Keys of other tools' agent files that look like a misspelt key of ours. */
 const KEYS_OF_OTHERS: ReadonlySet<string> = new Set(["mode", "colour"]);
@@ -220,37 +226,50 @@ function unknownKeys(keys: readonly string[], { file, report }: { file: string; 
 type Report = (field: string, text: string, hint: string) => void;
 
 class Fields {
-  readonly #fields: ReadonlyMap<string, unknown>;
+  /** By plain key: the key as it is written, and the value. */
+  readonly #fields: ReadonlyMap<string, [key: string, value: unknown]>;
   readonly report: Report;
 
-  constructor(fields: ReadonlyMap<string, unknown>, report: Report) {
-    this.#fields = fields;
+  constructor(data: Record<string, unknown>, report: Report) {
+    this.#fields = new Map(Object.entries(data).map((entry) => [plainKey(entry[0]), entry]));
     this.report = report;
   }
 
   get(key: string): unknown {
-    return this.#fields.get(key);
+    return this.#fields.get(key)?.[1] ?? undefined;
   }
 
   line(key: string): string | undefined {
-    const value = this.#fields.get(key);
-    if (value === undefined || value === null) return undefined;
+    const value = this.get(key);
+    if (value === undefined) return undefined;
     const line = readLine(value);
-    if (line === undefined) this.report(key, "must be text", `Write \`${key}: text\` on one line.`);
+    if (line === undefined) this.#refuse(key, "must be text", (name) => `Write \`${name}: text\` on one line.`);
     return line === "" ? undefined : line;
   }
 
+  /** A list, or comma-separated names. */
+  names(key: string): string[] | undefined {
+    const value = this.get(key);
+    if (value === undefined) return undefined;
+    // `Bash(git add:*, git diff)` is one name with its permissions.
+    const texts = typeof value === "string" ? value.split(/,(?![^()]*\))/) : readTexts(value)?.items;
+    if (!texts) this.#refuse(key, "must be a list of names", (name) => `Write \`${name}: [one, two]\`.`);
+    return [...new Set(texts?.map((text) => cleanLine(text, { maxChars: 128 })).filter((text) => text !== ""))];
+  }
+
   number(key: string, least: number, most: number): number | undefined {
-    const value = this.#fields.get(key);
-    if (value === undefined || value === null) return undefined;
+    const value = this.get(key);
+    if (value === undefined) return undefined;
     const number = typeof value === "string" ? Number(value) : value;
     if (typeof number === "number" && number >= least && number <= most) return number;
-    this.report(
-      key,
-      `“${cleanLine(String(value), { maxChars: 60 })}” is not a number from ${least} to ${most}`,
-      "Correct or remove it.",
-    );
+    const shown = cleanLine(String(value), { maxChars: 60 });
+    this.#refuse(key, `“${shown}” is not a number from ${least} to ${most}`, () => "Correct or remove it.");
     return undefined;
+  }
+
+  #refuse(key: string, text: string, hint: (name: string) => string): void {
+    const name = cleanLine(this.#fields.get(key)?.[0] ?? key, { maxChars: 60 });
+    this.report(name, text, hint(name));
   }
 }
 
@@ -272,7 +291,7 @@ function behaviorTemperature(read: Fields): number | undefined {
 
 function readResponseFormat(read: Fields): "text" | "json" | undefined {
   const value = read.get("responseformat");
-  if (value === undefined || value === null) return undefined;
+  if (value === undefined) return undefined;
   const word = readLine(isRecord(value) ? value["type"] : value)?.toLowerCase();
   if (word === "text" || word === "markdown") return "text";
   if (word === "json" || word === "json_object") return "json";
@@ -289,7 +308,7 @@ const REASONING: readonly ReasoningLevel[] = ["none", "minimal", "low", "medium"
 /** `thinking: true`, `thinking: high`, or `{ type: enabled, budget_tokens: 8000 }`. */
 function readReasoning(read: Fields): ReasoningLevel | undefined {
   const value = read.get("thinking") ?? read.get("reasoning");
-  if (value === undefined || value === null) return undefined;
+  if (value === undefined) return undefined;
   if (typeof value === "boolean") return value ? "medium" : "none";
   if (isRecord(value)) {
     const isOn = value["enabled"] !== false && value["type"] !== "disabled";
@@ -306,16 +325,7 @@ function readReasoning(read: Fields): ReasoningLevel | undefined {
 /** Names of tools that other tools' agent files use for ours. */
 const ALIASES: Readonly<Record<string, string>> = { agent: "delegate", task: "delegate" };
 
-function readTools(value: unknown): readonly string[] | "*" | undefined {
-  if (value === undefined || value === null) return undefined;
-  const names = readNames(value).map((name) => name.replace(/\s*\(.*$/, ""));
-  if (names.includes("*")) return "*";
-  return [...new Set(names.map((name) => ALIASES[name.toLowerCase()] ?? name))];
-}
-
-/** A list, or comma-separated names. */
-function readNames(value: unknown): string[] {
-  // `Bash(git add:*, git diff)` is one name with its permissions.
-  const texts = typeof value === "string" ? value.split(/,(?![^()]*\))/) : (readTexts(value)?.items ?? []);
-  return [...new Set(texts.map((text) => cleanLine(text, { maxChars: 128 })).filter((text) => text !== ""))];
+function toolNames(names: readonly string[]): string[] {
+  const plain = names.map((name) => name.replace(/\s*\(.*$/, ""));
+  return [...new Set(plain.map((name) => ALIASES[name.toLowerCase()] ?? name))];
 }

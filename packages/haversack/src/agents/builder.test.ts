@@ -119,6 +119,21 @@ describe("AgentSystemBuilder", () => {
     expect(await names("file")).toEqual(["read", "getWeather"]);
   });
 
+  it("gives an agent no tool that its file disallows", async () => {
+    const folder = scratchFolder({ "a.md": "---\nname: a\ndisallowedTools: Write, Task, Bash\n---\nYou are." });
+    const given = scriptedModel("Done.");
+    const { executor } = await AgentSystemBuilder.default()
+      .withAgentsFrom(folder)
+      .withAgent({ name: "b", instructions: "You are.", disallowedTools: ["grep"] })
+      .withModel(given)
+      .build();
+    for (const agent of ["a", "b"]) await executor.execute(agent, "Hello");
+    expect(given.calls.map(({ tools }) => tools?.map(({ name }) => name))).toEqual([
+      ["read", "grep"],
+      ["read", "write", "delegate"],
+    ]);
+  });
+
   it("chooses the model by the agent", async () => {
     const [small, large] = [scriptedModel("small"), scriptedModel("large")];
     const system = await new AgentSystemBuilder()
@@ -186,7 +201,9 @@ describe("AgentSystemBuilder", () => {
       return errorOf(builder.build());
     };
     expect((await build((builder) => builder.withModel(null as never))).message).toBe("The system has no model.");
-    expect((await build((builder) => builder.withModel({} as never))).message).toBe("What withModel got is no model.");
+    expect((await build((builder) => builder.withModel({} as never))).message).toBe(
+      "The value given to withModel is not a model.",
+    );
     expect(await build((builder) => builder.withTools({ lost: undefined as never }))).toMatchObject({
       code: "tool-unsupported",
       message: "The tool 'lost' is missing.",
@@ -292,9 +309,9 @@ describe("agents from markdown", () => {
     const all =
       "name: a\ndescription: d\nmodel: m\ntools: x\nskills: y\npermissionMode: plan\ncolor: red\nbehavior: precise\ntop_p: 0.5\nresponse_format: text\nthinking: true\nmaxTokens: 5";
     expect(parse(all)).toMatchObject({ problems: [], warnings: [] });
-    const others = parse("name: a\nmode: subagent\nmcpServers: [x]\ndisallowedTools: Bash\nversion: 1");
+    const others = parse("name: a\nmode: subagent\nmcpServers: [x]\nversion: 1");
     expect(others?.agent?.name).toBe("a");
-    expect(others?.warnings.map(({ field }) => field)).toEqual(["mode", "mcpServers", "disallowedTools", "version"]);
+    expect(others?.warnings.map(({ field }) => field)).toEqual(["mode", "mcpServers", "version"]);
     const folder = scratchFolder({ "a.md": "---\nname: a\nversion: 1\n---\nYou are.\n" });
     const logger = memoryLogger();
     await new AgentSystemBuilder().withAgentsFrom(folder).withModel(model).withLogger(logger).build();
@@ -311,6 +328,7 @@ describe("agents from markdown", () => {
     expect(tools("description: x")).toBe("*");
     expect(tools("tools: []")).toEqual([]);
     expect(parse("name: a\nskills: x, y")?.agent?.skills).toEqual(["x", "y"]);
+    expect(parse("name: a\ndisallowedTools: Write, Bash(rm:*)")?.agent?.disallowedTools).toEqual(["Write", "Bash"]);
   });
 
   it("reads the settings of a model", () => {
@@ -356,6 +374,10 @@ describe("agents from markdown", () => {
     expect(field("name: a\nbehavior: wild")).toEqual(["behavior"]);
     expect(field("name: a\nresponse_format: xml")).toEqual(["response_format"]);
     expect(field("name: a\nthinking: deeply")).toEqual(["thinking"]);
+    // The agent would have no tools.
+    expect(field("name: a\ntools: { write: false }")).toEqual(["tools"]);
+    expect(field("name: a\nskills: 5\ndisallowedTools: true")).toEqual(["disallowedTools", "skills"]);
+    expect(field("name: a\nTop_P: 2")).toEqual(["Top_P"]);
     expect(parseAgent("---\nname: a\nno end\n", "/a.md")?.problems[0]).toMatchObject({
       code: "agent-invalid",
       hint: expect.stringContaining("---"),

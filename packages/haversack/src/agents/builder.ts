@@ -124,15 +124,19 @@ export class AgentSystemBuilder {
   async build(): Promise<AgentSystem> {
     const model = this.#model;
     if (!model || !isModelChoice(model))
-      throw new AgentError("model-unknown", model ? "What withModel got is no model." : "The system has no model.", {
-        hint: 'Call withModel with a model of the AI SDK, such as openai("gpt-5").',
-      });
+      throw new AgentError(
+        "model-unknown",
+        model ? "The value given to withModel is not a model." : "The system has no model.",
+        {
+          hint: 'Call withModel with a model of the AI SDK, such as openai("gpt-5").',
+        },
+      );
     for (const options of this.#options) checkConfig(options);
     const config = this.#options.reduce(mergeConfig, DEFAULT_CONFIG);
     const skills = new SkillRegistry(this.#skillFolders, { refreshMs: config.skills.refreshMs });
     const missing = skills.problems.find(({ code }) => code === "source-missing" || code === "source-not-a-folder");
     if (missing)
-      throw new AgentError("skills-missing", `${missing.file} is no folder of skills.`, {
+      throw new AgentError("skills-missing", `${missing.file} is not a folder of skills.`, {
         hint: "Give withSkillsFrom a folder that exists; a relative path is resolved against the working directory.",
         file: missing.file,
       });
@@ -172,11 +176,8 @@ export class AgentSystemBuilder {
       }),
       modelOf: (agent) => modelFor(agent, model),
       toolsOf: (agent) => ({
-        tools: toolsFor(agent, tools),
-        canDelegate:
-          agents.length > 1 &&
-          (agent.tools === "*" || agent.tools.some((name) => toolNamed(name, tools) === "delegate")) &&
-          !tools["delegate"],
+        tools: Object.fromEntries(Object.entries(tools).filter(([name]) => mayUse(agent, name, tools))),
+        canDelegate: agents.length > 1 && !tools["delegate"] && mayUse(agent, "delegate", tools),
       }),
     });
     return { executor, registry, skills, cache, close: () => executor.close() };
@@ -314,8 +315,7 @@ function modelFor(agent: AgentDefinition, model: ModelChoice): LanguageModel {
   );
 }
 
-function toolsFor({ tools: names }: AgentDefinition, tools: ToolSet): ToolSet {
-  if (names === "*") return tools;
-  const wanted = new Set(names.map((name) => toolNamed(name, tools)));
-  return Object.fromEntries(Object.entries(tools).filter(([name]) => wanted.has(name)));
+function mayUse({ tools: allowed, disallowedTools = [] }: AgentDefinition, tool: string, tools: ToolSet): boolean {
+  const names = (list: readonly string[]) => list.some((name) => toolNamed(name, tools) === tool);
+  return (allowed === "*" || names(allowed)) && !names(disallowedTools);
 }

@@ -6,11 +6,12 @@ import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom } from "./check-settings.ts";
 import { ConversationLedger } from "./conversations.ts";
-import type { AgentEventDetails } from "./events.ts";
+import { type AgentEventDetails, quietly } from "./events.ts";
 import { skillMessage } from "./middleware.ts";
 import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
+import { renew, trim } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
-import { SkillTool, type SkillToolInput } from "./skill-tool.ts";
+import { SKILL_INPUT_SCHEMA, SkillTool, type SkillToolInput } from "./skill-tool.ts";
 
 export interface ClaudeAgentOptions {
   /** Load the skills that a prompt or the task of a sub-agent needs. Default: true. */
@@ -79,6 +80,7 @@ class ClaudeSessions {
   readonly #skills: SkillRegistry;
   readonly #trigger: SkillAutoTrigger;
   readonly #options: ClaudeAgentOptions;
+  readonly #tell: (event: AgentEventDetails) => void;
   /** What each window has been shown. A window belongs to a session or to one of its sub-agents. */
   readonly #windows = new Map<string, ConversationLedger>();
   /** The window behind a call that the server has not seen yet, by the ID of the call. */
@@ -88,6 +90,7 @@ class ClaudeSessions {
     this.#skills = skills;
     this.#trigger = new SkillAutoTrigger(skills);
     this.#options = options;
+    this.#tell = quietly(options.onEvent);
   }
 
   /** The tool as the caller of `toolUseId` sees it. Without one, as a window that has been shown nothing. */
@@ -166,14 +169,6 @@ class ClaudeSessions {
     }
     return texts.join("\n\n");
   }
-
-  readonly #tell = (event: AgentEventDetails): void => {
-    try {
-      this.#options.onEvent?.(event);
-    } catch {
-      // A listener that fails must not cost the model its skill.
-    }
-  };
 }
 
 /** Maximum number of sessions and sub-agents. The least recently used is forgotten first, and then gets texts again. */
@@ -185,12 +180,8 @@ function windowOf(input: unknown): string {
 }
 
 function keepLatest<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.delete(key);
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= MOST_WINDOWS) return;
-    map.delete(oldest);
-  }
+  renew(map, key, value);
+  trim(map, MOST_WINDOWS);
 }
 
 /** The heading, the reason and the names of resources of a skill. */
@@ -254,21 +245,19 @@ class SkillServer {
         };
       case "ping":
         return {};
-      case "tools/list": {
-        const { inputSchema } = tool.toTool() as unknown as { inputSchema: { jsonSchema: unknown } };
+      case "tools/list":
         return {
           tools: [
             {
               name: tool.name,
               description: tool.description,
-              inputSchema: await inputSchema.jsonSchema,
+              inputSchema: SKILL_INPUT_SCHEMA,
               annotations: { readOnlyHint: true },
               // Otherwise the client hides the tool behind its tool search, and no model sees the catalogue.
               _meta: { "anthropic/alwaysLoad": true },
             },
           ],
         };
-      }
       case "tools/call": {
         if (params["name"] !== tool.name) throw new Error(`there is no tool '${String(params["name"])}'`);
         const { success, output } = await tool.execute((params["arguments"] ?? {}) as SkillToolInput);

@@ -10,6 +10,8 @@ export type CallOptions = Pick<RequestOptions<ToolSet>, "maxRetries" | "timeout"
   telemetry?: TelemetryOptions;
   providerOptions?: Record<string, Record<string, JsonValue>>;
 };
+/** `auto`: system, but user for a later skill where a system message is refused (Google, Amazon Bedrock) or would become the system prompt. */
+export type InjectAs = "auto" | "system" | "user";
 type JsonValue = null | string | number | boolean | JsonValue[] | { [key: string]: JsonValue | undefined };
 
 export interface AgentSystemConfig {
@@ -25,8 +27,8 @@ export interface AgentSystemConfig {
       maxTokens: number;
       /** Skills are loaded once per conversation. */
       cacheStrategy: "conversation";
-      /** The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system. */
-      injectAs: "system" | "user";
+      /** The role of the messages that hold skills. Default: auto. */
+      injectAs: InjectAs;
     };
     /** Maximum number of tokens of the catalogue in the description of the skill tool. Default: 1,500. */
     catalogueTokens: number;
@@ -68,7 +70,7 @@ export const DEFAULT_CONFIG: AgentSystemConfig = {
       maxSkills: 3,
       maxTokens: 10_000,
       cacheStrategy: "conversation",
-      injectAs: "system",
+      injectAs: "auto",
     },
     catalogueTokens: 1_500,
     refreshMs: 3_000,
@@ -93,7 +95,7 @@ const CONFIG_KINDS: Kinds = {
       maxSkills: countFrom(0),
       maxTokens: numberFrom(0),
       cacheStrategy: oneOf("conversation"),
-      injectAs: oneOf("system", "user"),
+      injectAs: oneOf("auto", "system", "user"),
     },
     catalogueTokens: numberFrom(0),
     refreshMs: numberFrom(0),

@@ -124,11 +124,11 @@ describe("a loop of your own", () => {
 
   it("answers wrong calls of recall with what to do", () => {
     const saver = new OutputSaver();
-    expect(saver.recall({ handle: "K1" })).toBe("There is no kept output K1; none is kept at present.");
+    expect(saver.recall({ handle: "K1" })).toBe("there is no kept output K1; none is kept at present.");
     const { handle } = saver.keep(LONG, { tool: "x", isTight: true })!;
     expect(saver.recall({ handle, lines: "9000-" })).toContain("1-1500");
     expect(saver.recall({ handle, lines: "1-2", find: "x" })).toContain("only one");
-    expect(saver.recall({ handle: 7 as never })).toContain("There is no kept output 7");
+    expect(saver.recall({ handle: 7 as never })).toContain("there is no kept output 7");
   });
 
   it("checks its options", () => {
@@ -289,7 +289,7 @@ describe("an agent system", () => {
       handles.push(handleIn(results(model.calls.at(-1))[0]));
     }
     await executor.forget("alice");
-    expect(saver.recall({ handle: handles[0]! })).toMatch(/^There is no kept output/);
+    expect(saver.recall({ handle: handles[0]! })).toMatch(/^there is no kept output/);
     expect(saver.recall({ handle: handles[1]!, lines: "701" })).toContain("the disk is full");
     await close();
   });
@@ -302,7 +302,7 @@ describe("an agent system", () => {
         { handle, lines: "701" },
         { toolCallId: "1", messages: [], context: {} } as never,
       );
-    expect(await recall("bob")).toBe(`There is no kept output ${handle}; none is kept at present.`);
+    expect(await recall("bob")).toBe(`there is no kept output ${handle}; none is kept at present.`);
     expect(await recall()).toContain("none is kept");
     expect(await recall("alice")).toContain("the disk is full");
     saver.forget("alice");
@@ -315,7 +315,7 @@ describe("an agent system", () => {
       { length: 50 },
       (_, n) => saver.keep(`${LONG}${n}`, { tool: "x", conversationId: `c${n}` })!.handle,
     );
-    const known = handles.filter((handle) => !saver.recall({ handle }).startsWith("There is no"));
+    const known = handles.filter((handle) => !saver.recall({ handle }).startsWith("there is no"));
     expect(known).toEqual(handles.slice(-known.length));
     expect(known.length).toBeLessThan(9);
   });

@@ -144,17 +144,30 @@ export class OutputSaver {
     text: string,
     { tool, conversationId = "", isTight = false }: { tool: string; conversationId?: string; isTight?: boolean },
   ): Kept | undefined {
-    const { over, previewChars, store, keepDays, maxBytes, onKept } = this.#options;
+    const { over, previewChars } = this.#options;
     if (text.length <= (isTight ? FEWEST_REPLACED_CHARS : over)) return undefined;
+    return this.#keep(text, { source: tool, conversationId, maxChars: previewChars, isCommand: true });
+  }
+
+  #keep(
+    text: string,
+    {
+      source,
+      conversationId,
+      maxChars,
+      isCommand = false,
+    }: { source: string; conversationId: string; maxChars: number; isCommand?: boolean },
+  ): Kept | undefined {
+    const { store, keepDays, maxBytes, onKept } = this.#options;
     const kept = keepOutput(
       store,
-      { text, source: tool, sessionId: conversationId, agentId: "", at: new Date(), isCommand: true },
-      { limits: { keepDays, maxBytes }, ways: recallWays, maxChars: previewChars },
+      { text, source, sessionId: conversationId, agentId: "", at: new Date(), isCommand },
+      { limits: { keepDays, maxBytes }, ways: recallWays, maxChars },
     );
     if (!kept) return undefined;
     const { handle, preview, chars } = kept;
     const savedTokens = Math.max(0, estimateTokens(text) - estimateTokens(preview));
-    onKept?.({ handle, tool, conversationId, chars, previewChars: preview.length, savedTokens });
+    onKept?.({ handle, tool: source, conversationId, chars, previewChars: preview.length, savedTokens });
     return kept;
   }
 
@@ -201,23 +214,9 @@ export class OutputSaver {
   ): string {
     const head = `Handoff from ${from}:\n\n`;
     if (estimateTokens(head + answer) <= maxTokens) return head + answer;
-    const { store, keepDays, maxBytes, onKept } = this.#options;
     const maxChars = Math.max(SHORTEST_PREVIEW, maxTokens * CHARS_PER_TOKEN);
-    const kept = keepOutput(
-      store,
-      { text: answer, source: from, sessionId: conversationId, agentId: "", at: new Date() },
-      { limits: { keepDays, maxBytes }, ways: recallWays, maxChars },
-    );
+    const kept = this.#keep(answer, { source: from, conversationId, maxChars });
     if (!kept) return head + beginningAndEnd(answer, maxTokens - estimateTokens(head));
-    const savedTokens = Math.max(0, estimateTokens(answer) - estimateTokens(kept.preview));
-    onKept?.({
-      handle: kept.handle,
-      tool: from,
-      conversationId,
-      chars: kept.chars,
-      previewChars: kept.preview.length,
-      savedTokens,
-    });
     return head + kept.preview;
   }
 }

@@ -135,8 +135,8 @@ export class Conversations {
   }
 
   /**
-   * Runs a turn when the earlier ones of its conversation are done. Keeps what it returns; if it throws, nothing has changed. A turn that
-   * waits ends at once when its signal is aborted.
+   * Runs a turn after the earlier ones of its conversation. Keeps what it returns; if it throws, nothing has changed. If the signal is
+   * aborted, a waiting turn ends immediately.
    */
   async turn<Result>(
     id: string,
@@ -198,7 +198,7 @@ export class Conversations {
       return stored ?? { messages: [], ledger: [], turns: 0 };
     } catch (error) {
       throw new AgentError("store-failed", `The store could not read the conversation: ${errorText(error)}`, {
-        hint: "Mend the store that you gave to withStore, or use another conversation ID. Nothing was changed.",
+        hint: "Fix the store that you gave to withStore, or use another conversation ID. Nothing was changed.",
         conversationId: id,
         cause: error,
       });

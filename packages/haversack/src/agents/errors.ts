@@ -41,14 +41,8 @@ export class AgentError extends HaversackError {
   constructor(code: AgentFaultCode, message: string, details: AgentErrorDetails) {
     super(code, message, { hint: details.hint, ...("cause" in details && { cause: details.cause }) });
     this.name = "AgentError";
-    const { file, field, agent, conversationId } = details;
-    Object.assign(
-      this,
-      file !== undefined && { file },
-      field !== undefined && { field },
-      agent !== undefined && { agent },
-      conversationId !== undefined && { conversationId },
-    );
+    for (const key of ["file", "field", "agent", "conversationId"] as const)
+      if (details[key] !== undefined) Object.assign(this, { [key]: details[key] });
     this.problems = details.problems ?? [];
   }
 }
@@ -89,30 +83,34 @@ function wholeText(error: unknown): string {
   return causes.length > 0 ? `${first} (${causes.join(": ")})` : first;
 }
 
+const INJECT_HINT =
+  ' If the model takes system messages only at the start, set skills.autoTrigger.injectAs to "user": this turn added one for a skill.';
+
 /** What a provider or a middleware threw, or an abort, as one of ours. */
 export function turnError(
   error: unknown,
-  { agent, conversationId, signal }: { agent: string; conversationId: string; signal?: AbortSignal | undefined },
+  {
+    agent,
+    conversationId,
+    signal,
+    hasLaterSystem = false,
+  }: { agent: string; conversationId: string; signal?: AbortSignal | undefined; hasLaterSystem?: boolean },
 ): AgentError {
   if (error instanceof AgentError) return error;
+  const details = { cause: error, agent, conversationId };
+  const same = "The conversation is as it was before this turn";
   if (signal?.aborted)
     return new AgentError("aborted", `${agent} was aborted.`, {
-      hint: "The conversation is as it was before this turn: call execute again to repeat it.",
-      cause: error,
-      agent,
-      conversationId,
+      hint: `${same}: call execute again to repeat it.`,
+      ...details,
     });
   if (!MODEL_ERRORS.has(error as object))
     return new AgentError("middleware-failed", `A middleware of ${agent} failed: ${wholeText(error)}`, {
-      hint: "Mend the middleware that you gave to use(); `cause` is its error. The conversation is as it was before this turn.",
-      cause: error,
-      agent,
-      conversationId,
+      hint: `Fix the middleware that you gave to use(); \`cause\` is its error. ${same}.`,
+      ...details,
     });
   return new AgentError("model-failed", `The model of ${agent} failed: ${wholeText(error)}`, {
-    hint: "The conversation is as it was before this turn: call execute again to repeat it. `cause` is the provider's own error.",
-    cause: error,
-    agent,
-    conversationId,
+    hint: `${same}: call execute again to repeat it. \`cause\` is the provider's own error.${hasLaterSystem ? INJECT_HINT : ""}`,
+    ...details,
   });
 }

@@ -40,6 +40,19 @@ type Distribute<T> = T extends unknown ? Omit<T, "agent" | "conversationId"> : n
 /** An event without the agent and the conversation, which the executor adds. */
 export type AgentEventDetails = Distribute<AgentEvent>;
 
+type Listener = (event: AgentEventDetails) => void;
+
+/** A listener that fails must not cost the model its skill. */
+export function quietly(listener: Listener | undefined): Listener {
+  return (event) => {
+    try {
+      listener?.(event);
+    } catch {
+      // Nobody else can be told.
+    }
+  };
+}
+
 export interface AgentLogger {
   log(event: AgentEvent): void;
 }
@@ -90,21 +103,23 @@ function describe(event: AgentEvent): string {
 }
 
 /** Lines for people on stderr. Pieces of the answer are left out. */
-export function consoleLogger({ write }: { write?: (line: string) => void } = {}): AgentLogger {
-  const print = write ?? ((line: string) => void process.stderr.write(line));
-  return {
-    log: (event) => {
-      if (event.type !== "text") print(`[haversack] ${formatEvent(event)}\n`);
-    },
-  };
+export function consoleLogger(options: { write?: (line: string) => void } = {}): AgentLogger {
+  return linesLogger((event) => `[haversack] ${formatEvent(event)}`, options);
 }
 
 /** One JSON object per line, with the time, on stderr or where `write` puts it. Pieces of the answer are left out. */
-export function jsonLinesLogger({ write }: { write?: (line: string) => void } = {}): AgentLogger {
+export function jsonLinesLogger(options: { write?: (line: string) => void } = {}): AgentLogger {
+  return linesLogger((event) => JSON.stringify({ at: new Date().toISOString(), ...event }), options);
+}
+
+function linesLogger(
+  lineOf: (event: AgentEvent) => string,
+  { write }: { write?: (line: string) => void },
+): AgentLogger {
   const print = write ?? ((line: string) => void process.stderr.write(line));
   return {
     log: (event) => {
-      if (event.type !== "text") print(`${JSON.stringify({ at: new Date().toISOString(), ...event })}\n`);
+      if (event.type !== "text") print(`${lineOf(event)}\n`);
     },
   };
 }

@@ -66,7 +66,8 @@ describe("skills of a turn", () => {
     expect(second.skills).toMatchObject([{ name: "danish-tender-guidelines", cached: true, tokens: 0 }]);
     expect(textsOf(model.calls[1], "system").filter((text) => text.includes("AUTO-LOADED SKILL:"))).toHaveLength(1);
     expect(logger.of("skill-cached")).toMatchObject([{ skill: "danish-tender-guidelines", sent: false }]);
-    expect(system.cache.stats.hits).toBe(1);
+    // The ledger knows what the conversation has: the cache answers only the model's own calls.
+    expect(system.cache.stats).toEqual({ hits: 0, misses: 0 });
     const other = await executor.execute("technical-analyst", TASK, { conversationId: "test-124" });
     expect(other.skills).toMatchObject([{ cached: false }]);
   });
@@ -301,6 +302,31 @@ describe("skills of a turn", () => {
     expect(model.calls[0]?.prompt.map(({ role }) => role)).toEqual(["system", "user", "user"]);
   });
 
+  it("puts later skills into user messages for providers that refuse later system messages", async () => {
+    for (const [provider, modelId, role] of [
+      ["google.generative-ai", "gemini", "user"],
+      ["amazon-bedrock", "claude", "user"],
+      ["gateway", "google/gemini", "user"],
+      ["mistral.chat", "mistral", "system"],
+    ] as const) {
+      const { executor, model } = await start(["One.", "Two."]);
+      Object.assign(model, { provider, modelId });
+      for (const task of [TASK, "An effort estimate in story points"])
+        await executor.execute("technical-analyst", task, { conversationId: "c" });
+      const roles = ["system", "system", "user", "assistant", "user", role];
+      expect(model.calls[1]?.prompt.map((message) => message.role)).toEqual(roles);
+    }
+  });
+
+  it("names the setting when a turn with a later system message fails", async () => {
+    const { executor } = await start([new Error("no"), "One.", new Error("System message must be at the beginning.")]);
+    const hintOf = (task: string) =>
+      executor.execute("technical-analyst", task, { conversationId: "c" }).catch(({ hint }: { hint: string }) => hint);
+    expect(await hintOf(TASK)).not.toContain("injectAs");
+    await hintOf(TASK);
+    expect(await hintOf("An effort estimate in story points")).toContain('skills.autoTrigger.injectAs to "user"');
+  });
+
   it("matches the text of a task with other parts", async () => {
     const { executor } = await start(["x"]);
     const file = { type: "file" as const, data: new Uint8Array([1]), mediaType: "application/pdf" };
@@ -438,6 +464,37 @@ describe("conversations", () => {
     await expect(run("Pay")).rejects.toMatchObject({ code: "tool-unsupported", conversationId: "c" });
     expect(await executor.messages("c")).toHaveLength(2);
     expect(await run("Go on")).toMatchObject({ turn: 2, text: "I go on." });
+  });
+
+  it("says so when the model reached its limit in the middle of a call, and the conversation goes on", async () => {
+    const { executor, model } = await start([[{ tool: "skill", input: { query: "x" } }], "Done."]);
+    const generate = model.doGenerate;
+    model.doGenerate = async (call) => ({
+      ...(await generate(call)),
+      ...(model.calls.length === 1 && { finishReason: { unified: "length" as const, raw: "max_tokens" } }),
+    });
+    const run = () => executor.execute("technical-analyst", "Hello", { conversationId: "c" });
+    await expect(run()).rejects.toMatchObject({
+      code: "model-failed",
+      message: expect.stringMatching(/'skill'.*length/),
+      hint: expect.stringContaining("maxOutputTokens"),
+    });
+    expect(await run()).toMatchObject({ turn: 1, text: "Done." });
+  });
+
+  it("sends no text of white space alone, which Anthropic refuses", async () => {
+    const call = { tool: "skill", input: { query: "x" } };
+    const { executor, model } = await start([[{ text: "\n\n" }, call], "  \n", "Done."]);
+    const options = { conversationId: "c" };
+    expect(await executor.execute("technical-analyst", "Hello", options)).toMatchObject({ text: "  \n" });
+    expect(await executor.execute("technical-analyst", "Go on", options)).toMatchObject({ text: "Done." });
+    for (const { prompt } of model.calls)
+      for (const { content } of prompt)
+        for (const part of typeof content === "string" ? [] : content)
+          if (part.type === "text") expect(part.text.trim()).not.toBe("");
+    expect(model.calls.at(-1)?.prompt.map(({ role }) => role)).toEqual([
+      ...["system", "user", "assistant", "tool", "user"],
+    ]);
   });
 
   it("lets textStream be iterated once, and the first reader gets all of it", async () => {
@@ -710,6 +767,27 @@ describe("delegation", () => {
     expect(result.stoppedBy).toBe("budget");
     expect(result.totalTokens).toBeLessThanOrEqual(300 + 120);
     expect(logger.of("budget-spent").length).toBeGreaterThan(0);
+  });
+
+  it("shares it also among those that work at once, and counts one that fails", async () => {
+    const work = (at: number) => ({ tool: "delegate", input: { agent: "estimator", task: `part ${at}` } });
+    const search = [{ tool: "skill", input: { query: "points" } }];
+    const limits = { maxTokens: 600 };
+    const { executor } = await start(
+      [(call) => (isLead(call) ? [work(1), work(2), work(3)] : search)],
+      (builder) => builder.withConfig({ limits }),
+      TEAM,
+    );
+    const result = await executor.execute("lead", "Go");
+    expect(result.stoppedBy).toBe("budget");
+    // A step that has begun is finished.
+    expect(result.totalTokens).toBeLessThanOrEqual(600 + 3 * 120);
+    const failing = await start(
+      [[work(1)], search, search, new Error("overloaded"), "Without it."],
+      (builder) => builder.withConfig({ limits: { maxTokens: 10_000 }, call: { maxRetries: 0 } }),
+      TEAM,
+    );
+    expect((await failing.executor.execute("lead", "Go")).totalTokens).toBe(4 * 120);
   });
 
   it("passes an abort on", async () => {

@@ -1,29 +1,14 @@
 /** Runs agents: one turn of a conversation at a time, whole or as a stream. */
 import { randomUUID } from "node:crypto";
-import {
-  generateText,
-  isStepCount,
-  type LanguageModel,
-  type LanguageModelUsage,
-  type ModelMessage,
-  Output,
-  type OutputInterface,
-  streamText,
-  type Tool,
-  type ToolSet,
-  type UserContent,
-} from "ai";
-import { cutAt } from "../base/clean-text.ts";
+import type { LanguageModel, ModelMessage, OutputInterface, ToolSet, UserContent } from "ai";
 import { errorText } from "../base/errors.ts";
 import { nearest } from "../base/nearest.ts";
-import { estimateTokens } from "../tokens/estimate.ts";
 import type { AgentDefinition } from "./agent-file.ts";
 import type { AgentSystemConfig } from "./config.ts";
 import { ConversationLedger, type Conversations, copyOf, plainTask, type SavedConversation } from "./conversations.ts";
+import { type DelegatedTurn, delegateTool, pathOf } from "./delegation.ts";
 import { AgentError, modelError, turnError } from "./errors.ts";
 import type { AgentEvent, AgentLogger } from "./events.ts";
-import { input } from "./file-tools.ts";
-import { beginningAndEnd } from "./handoff-text.ts";
 import {
   type AgentContext,
   type AgentMiddleware,
@@ -35,12 +20,12 @@ import {
   contextSetupMiddleware,
   createSkillAutoTriggerMiddleware,
   type Delegation,
+  injectedRole,
   loggingMiddleware,
-  OutputText,
-  plainOutput,
   type ToolWrapper,
   toolExecutionMiddleware,
 } from "./middleware.ts";
+import { callModel } from "./model-loop.ts";
 import { pendingCalls, unsupported } from "./pending-calls.ts";
 import type { SkillCache } from "./skill-cache.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
@@ -102,14 +87,6 @@ export interface ExecutorParts {
 
 type TurnOptions = ExecuteOptions & OutputOption<unknown>;
 
-/** Where a turn stands among delegations. */
-interface Lineage {
-  mainConversationId: string;
-  /** The agents from the first to this one. */
-  path: readonly string[];
-  maxTokens: number;
-}
-
 export class AgentExecutor {
   readonly #parts: ExecutorParts;
   #isClosed = false;
@@ -138,8 +115,8 @@ export class AgentExecutor {
     const pieces = new Pieces();
     const result = this.#turn(agent, task, conversationId, { options, onText: (text) => pieces.push(text) });
     result.then(
-      () => pieces.end(),
-      (error: unknown) => pieces.fail(error),
+      () => pieces.end({}),
+      (error: unknown) => pieces.end({ error }),
     );
     return { conversationId, textStream: pieces, result: result as Promise<AgentResult<Output>> };
   }
@@ -173,14 +150,13 @@ export class AgentExecutor {
   ): Promise<AgentResult> {
     if (this.#isClosed)
       throw new AgentError("agents-misused", "The system was closed.", { hint: "Build a new one.", agent });
-    const misused = taskProblem(task) ?? idProblem(conversationId);
+    const misused = misuse(task, conversationId);
     if (misused) throw new AgentError("agents-misused", misused.text, { hint: misused.hint, agent });
-    const { conversations, config } = this.#parts;
-    const lineage: Lineage = { mainConversationId: conversationId, path: [agent], maxTokens: config.limits.maxTokens };
+    const { conversations } = this.#parts;
     const { signal } = options;
     const run = async (before: SavedConversation) => {
       const content = plainTask(task);
-      const context = await this.#run({ agent, task: content, conversationId, before, lineage, options, onText });
+      const context = await this.#run({ agent, task: content, conversationId, before, options, onText });
       const after = {
         messages: context.result!.messages,
         ledger: context.ledger.entries,
@@ -201,7 +177,7 @@ export class AgentExecutor {
     task,
     conversationId,
     before,
-    lineage,
+    parent,
     options: { signal, onEvent, output },
     onText,
   }: {
@@ -209,24 +185,25 @@ export class AgentExecutor {
     task: string | UserContent;
     conversationId: string;
     before: SavedConversation;
-    lineage: Lineage;
+    parent?: AgentContext | undefined;
     options: TurnOptions;
     onText?: ((text: string) => void) | undefined;
   }): Promise<AgentContext> {
     const { skills, cache, config, logger, middlewares } = this.#parts;
     const turn = before.turns + 1;
-    const depth = lineage.path.length - 1;
     const wrappers: ToolWrapper[] = [];
     const listeners: ((step: AgentStep) => "stop" | undefined)[] = [];
     const delegations: Delegation[] = [];
     let head = 0;
+    let hasLaterSystem = false;
     const context: AgentContext = {
       agentName: agent,
       // Set by agent loading, before anybody else can look.
       agent: undefined as unknown as AgentDefinition,
       model: undefined as unknown as LanguageModel,
       conversationId,
-      mainConversationId: lineage.mainConversationId,
+      mainConversationId: parent?.mainConversationId ?? conversationId,
+      parent,
       turn,
       iteration: 1,
       task: textOf(task),
@@ -241,7 +218,7 @@ export class AgentExecutor {
       loaded: [],
       signal,
       usedTokens: 0,
-      maxTokens: lineage.maxTokens,
+      maxTokens: parent ? parent.maxTokens - parent.usedTokens : config.limits.maxTokens,
       emit: (details) => {
         const event = { agent, conversationId, ...details } as AgentEvent;
         // A logger that throws must not end the turn.
@@ -254,7 +231,11 @@ export class AgentExecutor {
         }
       },
       inject: (text) => {
-        const message: ModelMessage = { role: config.skills.autoTrigger.injectAs, content: text };
+        const { messages, model, instructions } = context;
+        const hasSystem = instructions !== "" || messages.some(({ role }) => role === "system");
+        const role = injectedRole(config.skills.autoTrigger.injectAs, { model, isFirst: turn === 1, hasSystem });
+        hasLaterSystem ||= turn > 1 && role === "system";
+        const message: ModelMessage = { role, content: text };
         // The first turn has no earlier bytes. In later ones everything up to the newest message is in the provider's cache.
         if (turn === 1) context.messages.splice(head++, 0, message);
         else context.messages.push(message);
@@ -262,30 +243,16 @@ export class AgentExecutor {
       wrapTools: (wrapper) => void wrappers.push(wrapper),
       onStep: (listener) => void listeners.push(listener),
     };
-    // The outermost wrapper, because a middleware may have changed the handoff: reports what the model gets.
-    const handedOver = new Map<string, Delegation>();
-    context.wrapTools(async ({ toolCallId }, run) => {
-      const output = await run();
-      const delegation = handedOver.get(toolCallId);
-      if (!delegation) return output;
-      handedOver.delete(toolCallId);
-      if (output instanceof OutputText) delegation.handoff = output.text;
-      else if (typeof output === "string") delegation.handoff = output;
-      context.emit({
-        type: "handed-off",
-        from: delegation.agent,
-        status: delegation.status,
-        tokens: delegation.usage.totalTokens ?? 0,
-        handoffTokens: estimateTokens(delegation.handoff),
-      });
-      return output;
-    });
     const find = (name: string) => {
       const definition = this.#find(name);
       const { tools, canDelegate } = this.#parts.toolsOf(definition);
-      const delegate = canDelegate
-        ? this.#delegateTool(context, { lineage, delegations, handedOver, signal, onEvent })
-        : undefined;
+      const others = this.#parts.registry.listAgents().filter((other) => other !== definition);
+      const run = async ({ signal: stop, ...delegated }: DelegatedTurn) => {
+        const before = { messages: [], ledger: [], turns: 0 };
+        const options = { ...(stop && { signal: stop }), ...(onEvent && { onEvent }) };
+        return (await this.#run({ ...delegated, before, options })).result!;
+      };
+      const delegate = canDelegate && delegateTool(context, { others, delegations, run });
       return {
         agent: definition,
         model: this.#parts.modelOf(definition),
@@ -294,7 +261,7 @@ export class AgentExecutor {
     };
     const pipeline = compose(
       [
-        loggingMiddleware(depth),
+        loggingMiddleware(pathOf(context).length - 1),
         agentLoadingMiddleware(find),
         contextSetupMiddleware(),
         createSkillAutoTriggerMiddleware(),
@@ -314,7 +281,7 @@ export class AgentExecutor {
       signal?.throwIfAborted();
       await pipeline(context);
     } catch (error) {
-      throw turnError(error, { agent, conversationId, signal });
+      throw turnError(error, { agent, conversationId, signal, hasLaterSystem });
     }
     if (!context.result)
       throw new AgentError("agents-misused", `A middleware of ${agent} ended the turn without a result.`, {
@@ -322,21 +289,9 @@ export class AgentExecutor {
         agent,
         conversationId,
       });
-    // A tool that a middleware added. Providers would refuse every later turn.
+    // Providers would refuse every later turn.
     const [pending] = pendingCalls(context.result.messages);
-    if (pending !== undefined) {
-      const tool = context.tools[pending];
-      const problem = tool && unsupported(tool);
-      throw new AgentError(
-        "tool-unsupported",
-        `The turn ended without a result of the tool '${pending}'${problem ? `, which ${problem.text}` : ""}.`,
-        {
-          hint: `${problem?.hint ?? "See that every call of a tool gets a result."} The conversation is as it was before this turn.`,
-          agent,
-          conversationId,
-        },
-      );
-    }
+    if (pending !== undefined) throw pendingError(pending, context);
     return context;
   }
 
@@ -354,290 +309,45 @@ export class AgentExecutor {
       agent: name,
     });
   }
+}
 
-  /** Another agent does a part of the task in its own conversation, and hands over its result. */
-  #delegateTool(
-    context: AgentContext,
-    {
-      lineage,
-      delegations,
-      handedOver,
-      signal,
-      onEvent,
-    }: {
-      lineage: Lineage;
-      delegations: Delegation[];
-      handedOver: Map<string, Delegation>;
-      signal: AbortSignal | undefined;
-      onEvent: ExecuteOptions["onEvent"];
-    },
-  ): Tool {
-    const { registry, config, cache } = this.#parts;
-    const others = registry.listAgents().filter(({ name }) => name !== context.agentName);
-    const list = others.map(
-      ({ name, description }) => `  - ${name}${description ? `: ${cutAt(description, 160)}` : ""}`,
-    );
-    const depth = lineage.path.length;
-    return {
-      description: `Gives a part of the task to another agent, which works on its own and hands over a short result. It does not see this conversation, so the task must say all that it needs.\n\nAgents:\n${list.join("\n")}`,
-      inputSchema: input<{ agent: string; task: string }>(
-        {
-          agent: { type: "string", description: "Name of the agent" },
-          task: { type: "string", description: "What it is to do, with all that it needs to know" },
-        },
-        ["agent", "task"],
-      ),
-      execute: async ({ agent: to, task }: { agent: string; task: string }, { abortSignal, toolCallId }) => {
-        const refuse = (text: string): OutputText => {
-          delegations.push({ agent: to, task, text: "", handoff: text, status: "refused", usage: NO_USAGE });
-          context.emit({ type: "tool-failed", tool: "delegate", toolCallId, text });
-          return new OutputText(text);
-        };
-        if (!registry.getAgent(to))
-          return refuse(`There is no agent '${to}'. The agents are ${others.map(({ name }) => name).join(", ")}.`);
-        if (lineage.path.includes(to))
-          return refuse(
-            `Not delegated: ${[...lineage.path, to].join(" → ")} is a cycle. '${to}' already works on this task; do this part yourself.`,
-          );
-        if (depth > config.limits.maxDepth)
-          return refuse(
-            `Not delegated: ${lineage.path.join(" → ")} is as deep as delegation may go. Do this part yourself.`,
-          );
-        const maxTokens = context.maxTokens - context.usedTokens;
-        if (maxTokens <= 0) return refuse("Not delegated: the token budget is spent.");
-        const conversationId = `${context.conversationId}/${to}/${toolCallId}`;
-        context.emit({ type: "delegated", to, task, depth });
-        let delegation: Delegation;
-        try {
-          const child = await this.#run({
-            agent: to,
-            task,
-            conversationId,
-            before: { messages: [], ledger: [], turns: 0 },
-            lineage: { ...lineage, path: [...lineage.path, to], maxTokens },
-            options: {
-              ...((abortSignal ?? signal) && { signal: abortSignal ?? signal! }),
-              ...(onEvent && { onEvent }),
-            },
-          });
-          const { result } = child;
-          context.usedTokens += result!.totalTokens;
-          delegation = {
-            agent: to,
-            task,
-            text: result!.text,
-            handoff: handoffText(result!, config.limits.handoffTokens),
-            status: "completed",
-            usage: result!.usage,
-          };
-        } catch (error) {
-          // An abort ends the agent that delegated as well.
-          signal?.throwIfAborted();
-          const handoff = `${to} failed: ${errorText(error)}`;
-          delegation = { agent: to, task, text: "", handoff, status: "failed", usage: NO_USAGE };
-        } finally {
-          cache.clear(conversationId);
-        }
-        delegations.push(delegation);
-        handedOver.set(toolCallId, delegation);
-        return new OutputText(delegation.handoff, delegation.text);
+/** A call has no result: the AI SDK did not run the tool. */
+function pendingError(name: string, { agentName: agent, conversationId, tools, result }: AgentContext): AgentError {
+  const same = "The conversation is as it was before this turn.";
+  const reason = result?.finishReason ?? "";
+  if (reason !== "tool-calls")
+    return new AgentError(
+      "model-failed",
+      `The model of ${agent} ended in the middle of a call of '${name}' (${reason}).`,
+      {
+        hint: `${reason === "length" ? "Raise its maxOutputTokens (`max_output_tokens` in the agent's file), or ask for less at once. " : ""}${same}`,
+        agent,
+        conversationId,
       },
-    } as Tool;
-  }
-}
-
-/** The answer of the agent within the budget, and what is known about its work. */
-function handoffText({ agent, text, skills, steps, stoppedBy }: AgentResult, budgetTokens: number): string {
-  const names = [...new Set(skills.map(({ name }) => name))];
-  const facts = [
-    stoppedBy === "model" ? "completed" : `stopped by its ${stoppedBy} limit`,
-    `${steps} ${steps === 1 ? "step" : "steps"}`,
-    ...(names.length > 0 ? [`skills: ${names.join(", ")}`] : []),
-  ];
-  const head = `Handoff from ${agent} (${facts.join("; ")}):\n\n`;
-  if (estimateTokens(head + text) <= budgetTokens) return head + text;
-  return head + beginningAndEnd(text, budgetTokens - estimateTokens(head));
-}
-
-/** The innermost part of a turn: the tool loop of the AI SDK. */
-async function callModel(
-  context: AgentContext,
-  {
-    wrappers,
-    listeners,
-    delegations,
-    output = context.agent.responseFormat === "json" ? Output.json() : undefined,
-    onText,
-  }: {
-    wrappers: readonly ToolWrapper[];
-    listeners: readonly ((step: AgentStep) => "stop" | undefined)[];
-    delegations: Delegation[];
-    output: OutputInterface | undefined;
-    onText: ((text: string) => void) | undefined;
-  },
-): Promise<void> {
-  const { agent, config, signal } = context;
-  let mustStop = false;
-  const ran = new Set<string>();
-  const noteRun: ToolWrapper = ({ toolCallId }, run) => {
-    ran.add(toolCallId);
-    return run();
-  };
-  const tools = wrapTools(context.tools, [noteRun, ...wrappers]);
-  const settings = {
-    model: context.model,
-    instructions: context.instructions,
-    messages: context.messages,
-    allowSystemInMessages: true,
-    tools,
-    stopWhen: [isStepCount(config.limits.maxSteps), () => mustStop],
-    maxRetries: config.call.maxRetries ?? 2,
-    ...(config.call.timeout !== undefined && { timeout: config.call.timeout }),
-    ...(config.call.headers && { headers: config.call.headers }),
-    ...(config.call.providerOptions && { providerOptions: config.call.providerOptions as never }),
-    ...(signal && { abortSignal: signal }),
-    ...(agent.temperature !== undefined && { temperature: agent.temperature }),
-    ...(agent.topP !== undefined && { topP: agent.topP }),
-    ...(agent.maxOutputTokens !== undefined && { maxOutputTokens: agent.maxOutputTokens }),
-    ...(agent.reasoning && { reasoning: agent.reasoning }),
-    ...(output && { output: output as never }),
-    telemetry: { functionId: context.agentName, ...config.call.telemetry },
-    // Before the tools of the step run, so that what they delegate gets only the rest of the budget.
-    onLanguageModelCallEnd: ({ usage }: { usage: LanguageModelUsage }) => {
-      context.usedTokens += tokensOf(usage);
-    },
-    onStepEnd: ({ usage, toolCalls, content }: Pick<Step, "usage" | "toolCalls" | "content">) => {
-      // Calls of unknown tools and with wrong arguments, which never ran.
-      for (const part of content)
-        if (part.type === "tool-error" && !ran.has(part.toolCallId)) {
-          const { toolName: tool, toolCallId, error } = part;
-          context.emit({ type: "tool-failed", tool, toolCallId, text: errorText(error) });
-        }
-      const step = { step: context.iteration, usage, toolCalls: toolCalls.map(({ toolName }) => toolName) };
-      context.emit({ type: "step", ...step });
-      for (const listener of listeners) if (listener(step) === "stop") mustStop = true;
-      context.iteration++;
-    },
-  };
-  const done = onText ? await runStream(settings, context, onText) : await generateText(settings);
-  const { text, steps, usage, finishReason, responseMessages } = done;
-  const stoppedBy = mustStop ? "budget" : finishReason === "tool-calls" ? "steps" : "model";
-  context.messages.push(...responseMessages);
-  context.result = {
-    agent: context.agentName,
-    conversationId: context.conversationId,
-    turn: context.turn,
-    text,
-    ...(output && stoppedBy === "model" && { output: (await done.output) as unknown }),
-    messages: context.messages,
-    usage,
-    totalTokens: context.usedTokens,
-    steps: steps.length,
-    finishReason,
-    stoppedBy,
-    skills: context.loaded,
-    toolCalls: steps.flatMap(({ content }) => toolCallsOf(content)),
-    delegations,
-  };
-}
-
-type Settings = Parameters<typeof generateText<ToolSet>>[0];
-
-async function runStream(settings: Settings, context: AgentContext, onText: (text: string) => void) {
-  const stream = streamText({
-    ...(settings as unknown as Parameters<typeof streamText<ToolSet>>[0]),
-    // The error is also a part of the stream, where it is thrown. Without this the SDK prints it.
-    onError: () => undefined,
-  });
-  for await (const part of stream.stream) {
-    if (part.type === "text-delta") {
-      onText(part.text);
-      context.emit({ type: "text", text: part.text });
-    } else if (part.type === "error") throw part.error;
-    else if (part.type === "abort") throw context.signal?.reason ?? new Error(part.reason ?? "the stream was aborted");
-  }
-  const [text, steps, usage, finishReason, responseMessages] = await Promise.all([
-    stream.text,
-    stream.steps,
-    stream.usage,
-    stream.finishReason,
-    stream.responseMessages,
-  ]);
-  const read = { text, steps, usage, finishReason, responseMessages };
-  // Read only if it is wanted: it rejects if the turn was stopped before.
-  return Object.defineProperty(read as typeof read & { output: PromiseLike<unknown> }, "output", {
-    get: () => stream.output,
+    );
+  // A tool that a middleware added.
+  const tool = tools[name];
+  const problem = tool && unsupported(tool);
+  const why = problem ? `, which ${problem.text}` : "";
+  return new AgentError("tool-unsupported", `The turn ended without a result of the tool '${name}'${why}.`, {
+    hint: `${problem?.hint ?? "See that every call of a tool gets a result."} ${same}`,
+    agent,
+    conversationId,
   });
 }
 
-type Step = Awaited<ReturnType<typeof generateText<ToolSet>>>["steps"][number];
-
-function toolCallsOf(content: Step["content"]): AgentResult["toolCalls"] {
-  const results = new Map<string, { output?: unknown; error?: string }>();
-  for (const part of content) {
-    if (part.type === "tool-result")
-      results.set(part.toolCallId, { output: part.output instanceof OutputText ? part.output.text : part.output });
-    if (part.type === "tool-error") results.set(part.toolCallId, { error: errorText(part.error) });
+function misuse(task: unknown, conversationId: unknown): { text: string; hint: string } | undefined {
+  const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
+  if (typeof task !== "string" && !Array.isArray(task)) {
+    const hint = "Give it a text, or parts of a message.";
+    return { text: `The task is ${task === null ? "null" : typeof task}.`, hint };
   }
-  return content.flatMap((part) =>
-    part.type === "tool-call" ? [{ tool: part.toolName, input: part.input, ...results.get(part.toolCallId) }] : [],
-  );
-}
-
-/** Each tool with the wrappers around its execution. A tool without `execute` is left to the caller and stays as it is. */
-function wrapTools(tools: ToolSet, wrappers: readonly ToolWrapper[]): ToolSet {
-  return Object.fromEntries(
-    Object.entries(tools).map(([name, tool]) => {
-      const { execute, toModelOutput } = tool as unknown as {
-        execute?: (input: unknown, options: { toolCallId: string; abortSignal?: AbortSignal }) => unknown;
-        toModelOutput?: (options: { output: unknown }) => unknown;
-      };
-      if (!execute) return [name, tool];
-      const wrapped = {
-        ...tool,
-        execute: (given: unknown, options: { toolCallId: string; abortSignal?: AbortSignal }) => {
-          const call = { tool: name, toolCallId: options.toolCallId, input: given, signal: options.abortSignal };
-          const run = (at: number): Promise<unknown> => {
-            const wrapper = wrappers[at];
-            return wrapper ? wrapper(call, () => run(at + 1)) : settle(execute(given, options));
-          };
-          return run(0);
-        },
-        toModelOutput: (options: { output: unknown }) => {
-          const { output } = options;
-          return toModelOutput && !(output instanceof OutputText) ? toModelOutput(options) : plainOutput(output);
-        },
-      };
-      return [name, wrapped as unknown as ToolSet[string]];
-    }),
-  );
-}
-
-/** A tool may yield preliminary results; the last one counts. */
-async function settle(output: unknown): Promise<unknown> {
-  if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
-  let last: unknown;
-  for await (const value of output as AsyncIterable<unknown>) last = value;
-  return last;
-}
-
-function taskProblem(task: unknown): { text: string; hint: string } | undefined {
-  if (typeof task !== "string" && !Array.isArray(task))
-    return {
-      text: `The task is ${task === null ? "null" : typeof task}.`,
-      hint: "Give it a text, or parts of a message.",
-    };
-  if (task.length > 0 && (typeof task !== "string" || task.trim() !== "")) return undefined;
-  return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
-}
-
-/** Without an ID, different people must not share a conversation. */
-function idProblem(conversationId: unknown): { text: string; hint: string } | undefined {
-  if (typeof conversationId === "string" && conversationId.trim() !== "") return undefined;
-  return {
-    text: "The conversationId is empty.",
-    hint: "Give each conversation an ID of its own, or leave conversationId out for a new one.",
-  };
+  if (!isText(task) && (typeof task === "string" || task.length === 0))
+    return { text: "The task is empty.", hint: "Say what the agent is to do: providers refuse empty messages." };
+  if (isText(conversationId)) return undefined;
+  // Without an ID, different people must not share a conversation.
+  const hint = "Give each conversation an ID of its own, or leave conversationId out for a new one.";
+  return { text: "The conversationId is empty.", hint };
 }
 
 function textOf(task: string | UserContent): string {
@@ -653,19 +363,6 @@ function reportQuietly(logger: AgentLogger, who: { agent: string; conversationId
   }
 }
 
-const NO_USAGE: LanguageModelUsage = {
-  inputTokens: 0,
-  inputTokenDetails: { noCacheTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-  outputTokens: 0,
-  outputTokenDetails: { textTokens: 0, reasoningTokens: 0 },
-  totalTokens: 0,
-};
-
-/** Some providers give no total. */
-function tokensOf({ totalTokens, inputTokens, outputTokens }: LanguageModelUsage): number {
-  return totalTokens ?? (inputTokens ?? 0) + (outputTokens ?? 0);
-}
-
 /** Pieces of text that wait for a reader. */
 class Pieces implements AsyncIterable<string> {
   readonly #waiting: string[] = [];
@@ -678,13 +375,8 @@ class Pieces implements AsyncIterable<string> {
     this.#wake?.();
   }
 
-  end(): void {
-    this.#end = {};
-    this.#wake?.();
-  }
-
-  fail(error: unknown): void {
-    this.#end = { error };
+  end(how: { error?: unknown }): void {
+    this.#end = how;
     this.#wake?.();
   }
 

@@ -110,6 +110,11 @@ describe("write", () => {
     expect(await write({ path: "deep/er/a.txt", content: "one" })).toBe("Wrote 3 characters to deep/er/a.txt.");
     await write({ path: "deep/er/a.txt", content: "two" });
     expect(readFileSync(`${root}/deep/er/a.txt`, "utf8")).toBe("two");
+    for (const content of ["new", "replaced"])
+      expect(await write({ path: "top.txt", content })).toBe(`Wrote ${content.length} characters to top.txt.`);
+    expect(readFileSync(`${root}/top.txt`, "utf8")).toBe("replaced");
+    for (const path of [".", "deep", "top.txt/below.txt"])
+      await expect(write({ path, content: "x" })).rejects.toThrow();
     symlinkSync(outside, join(root, "link"));
     for (const path of ["../b.txt", join(outside, "mine.txt"), "link/mine.txt", ".git/config"])
       await expect(write({ path, content: "x" })).rejects.toThrow();

@@ -1,4 +1,5 @@
 /** `read`, `write` and `grep` for agents, confined to one folder. `read` also reads the files of skills, through their own guard. */
+
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { jsonSchema, type ToolSet } from "ai";
@@ -8,6 +9,7 @@ import { isRecord } from "../base/json.ts";
 import { makeFolder, putFile } from "../base/safe-write.ts";
 import { matchEach, type RunnablePattern } from "../skills/matching/run-patterns.ts";
 import { compilePattern } from "../skills/rules/compile-pattern.ts";
+import { isInside } from "../skills/skill-files.ts";
 import type { SkillRegistry } from "./skill-registry.ts";
 
 const MAX_READ_BYTES = 4_000_000;
@@ -25,7 +27,7 @@ const SHOWN_CHARS = 300;
 export function fileTools(root: string, skills: SkillRegistry): ToolSet {
   const place = (path: string): string => {
     const full = resolve(root, path);
-    if (path.includes("\u0000") || !isBelow(full, root))
+    if (path.includes("\u0000") || !isInside(full, root))
       throw new Error(`${path} is outside ${root}, which this tool cannot leave`);
     return full;
   };
@@ -39,7 +41,7 @@ export function fileTools(root: string, skills: SkillRegistry): ToolSet {
   const readOfSkill = (path: string): string | undefined => {
     if (!isAbsolute(path)) return undefined;
     const full = resolve(path);
-    const found = isBelow(full, root) ? undefined : skills.resourceAt(full);
+    const found = isInside(full, root) ? undefined : skills.resourceAt(full);
     if (!found) return undefined;
     const read = skills.readResource(found.skill, found.resource);
     if (read.kind === "text") return read.text;
@@ -92,7 +94,8 @@ export function fileTools(root: string, skills: SkillRegistry): ToolSet {
       execute: async ({ path, content }: { path: string; content: string }) => {
         const full = place(path);
         if (relative(root, full).split(sep).includes(".git")) throw new Error("files of .git are not written");
-        makeFolder(resolve(full, ".."), { within: root });
+        const folder = resolve(full, "..");
+        if (folder !== root) makeFolder(folder, { within: root });
         putFile(full, content, { within: root });
         return `Wrote ${content.length} characters to ${relative(root, full)}.`;
       },
@@ -131,7 +134,7 @@ function shortened(line: string): string {
 function isFolderIn(path: string, root: string): boolean {
   try {
     const real = diskFileSystem.realpath(path);
-    return isBelow(real, diskFileSystem.realpath(root)) && diskFileSystem.stat(real).kind === "folder";
+    return isInside(real, diskFileSystem.realpath(root)) && diskFileSystem.stat(real).kind === "folder";
   } catch {
     return false;
   }
@@ -268,14 +271,10 @@ function* filesBelow(
     if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
     throw new Error(`there is no file or folder ${relative(root, start)}`);
   }
-  if (!isBelow(diskFileSystem.realpath(start), diskFileSystem.realpath(root)))
+  if (!isInside(diskFileSystem.realpath(start), diskFileSystem.realpath(root)))
     throw new Error(`${relative(root, start)} is a symbolic link that leads out of ${root}`);
   if (kind === "file") yield start;
   else yield* walk(start);
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** A schema that also checks: the AI SDK passes on what a bare JSON schema does not describe. */

@@ -15,7 +15,7 @@ export {
 } from "./agent-file.ts";
 export { type AgentSystem, AgentSystemBuilder, type ModelChoice } from "./builder.ts";
 export { type ClaudeAgentOptions, type ClaudeAgentSetup, claudeAgentOptions } from "./claude-agent.ts";
-export type { AgentSystemConfig, AgentSystemOptions, CallOptions } from "./config.ts";
+export type { AgentSystemConfig, AgentSystemOptions, CallOptions, InjectAs } from "./config.ts";
 export {
   contextSavers,
   OutputSaver,

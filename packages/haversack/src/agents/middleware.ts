@@ -14,7 +14,7 @@ import type {
 import { errorText } from "../base/errors.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import type { AgentDefinition } from "./agent-file.ts";
-import type { AgentSystemConfig } from "./config.ts";
+import type { AgentSystemConfig, InjectAs } from "./config.ts";
 import type { ConversationLedger } from "./conversations.ts";
 import { turnError } from "./errors.ts";
 import type { AgentEventDetails, LoadedBy } from "./events.ts";
@@ -66,7 +66,7 @@ export interface AgentResult<Output = unknown> {
   text: string;
   /** The answer as the option `output` describes it, or parsed if the agent has `response_format: json`. Undefined if the turn was stopped before. */
   output?: Output;
-  /** A copy of the whole conversation, with this turn. Skills are system messages in it. */
+  /** A copy of the whole conversation, with this turn and the texts of skills. */
   messages: ModelMessage[];
   /** Of this agent's own calls, in this turn. */
   usage: LanguageModelUsage;
@@ -137,6 +137,8 @@ export interface AgentContext {
   readonly conversationId: string;
   /** The conversation that `execute` was called with. Another one than `conversationId` while an agent works on what was delegated to it. */
   readonly mainConversationId: string;
+  /** The turn that delegated to this one. */
+  readonly parent: AgentContext | undefined;
   /** 1 for the first turn of the conversation. */
   readonly turn: number;
   /** 1 before the model's first step of the turn; then the number of the step. */
@@ -312,33 +314,29 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
     } catch (error) {
       context.emit({ type: "warning", text: `the task could not be matched with skills: ${errorText(error)}` });
     }
-    const fresh = triggers.filter(({ skill }) => !context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
-    const known = triggers.filter(({ skill }) => context.ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
+    const { ledger, conversationId } = context;
+    const fresh = triggers.filter(({ skill }) => !ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
+    const known = triggers.filter(({ skill }) => ledger.has(skill.name, skill.hash)).slice(0, maxSkills);
     // A new version of a skill that the conversation has is not a new topic.
-    const newTopics = fresh.map(({ skill }) => skill.name).filter((name) => !context.ledger.has(name));
+    const newTopics = fresh.map(({ skill }) => skill.name).filter((name) => !ledger.has(name));
     if (context.turn > 1 && newTopics.length > 0) {
-      const before = context.ledger.entries.map(({ skill }) => skill);
+      const before = ledger.entries.map(({ skill }) => skill);
       context.emit({ type: "topic-changed", skills: newTopics, before });
     }
-    for (const { skill, reason, confidence, matchedKeywords } of known) {
-      // It may be too old for the cache, or from before a restart.
-      const kept = cache ?? context.cache;
-      if (!kept.get(context.conversationId, skill.name)) kept.set(context.conversationId, skill.name, skill);
-      context.emit({ type: "skill-cached", skill: skill.name, by: "auto", reason, sent: false });
-      context.loaded.push({
-        name: skill.name,
-        by: "auto",
-        reason,
-        confidence,
-        matchedKeywords,
-        tokens: 0,
-        cached: true,
-      });
+    const whyOf = ({ reason, confidence, matchedKeywords }: SkillTrigger) => {
+      return { by: "auto" as const, reason, confidence, matchedKeywords };
+    };
+    // The ledger knows what the conversation has. The cache is filled for the model's calls, and not asked.
+    const kept = cache ?? context.cache;
+    for (const trigger of known) {
+      const { name } = trigger.skill;
+      kept.set(conversationId, name, trigger.skill);
+      context.emit({ type: "skill-cached", skill: name, by: "auto", reason: trigger.reason, sent: false });
+      context.loaded.push({ name, ...whyOf(trigger), tokens: 0, cached: true });
     }
     let room = context.config.skills.autoTrigger.maxTokens;
-    for (const trigger of fresh) {
-      room -= injectSkill(context, trigger.skill.name, { by: "auto", room, registry: skills, cache, ...trigger });
-    }
+    for (const trigger of fresh)
+      room -= injectSkill(context, trigger.skill.name, whyOf(trigger), { room, registry: skills, cache: kept });
     await next();
   };
 }
@@ -347,28 +345,15 @@ export function createSkillAutoTriggerMiddleware(registry?: SkillRegistry, cache
 function injectSkill(
   context: AgentContext,
   name: string,
-  {
-    by,
-    reason,
-    confidence,
-    matchedKeywords,
-    room = Number.POSITIVE_INFINITY,
-    registry = context.skills,
-    cache = context.cache,
-  }: {
-    by: LoadedBy;
-    reason: string;
-    confidence?: number;
-    matchedKeywords?: string[];
-    room?: number;
-    registry?: SkillRegistry;
-    cache?: SkillCache | undefined;
-  },
+  why: Pick<LoadedSkill, "by" | "reason" | "confidence" | "matchedKeywords">,
+  { room = Number.POSITIVE_INFINITY, registry = context.skills, cache = context.cache } = {},
 ): number {
   const { ledger, conversationId } = context;
-  const fail = (text: string, told: string): number => {
+  const { matchedKeywords: _, ...told } = why;
+  const { by, reason } = why;
+  const fail = (text: string, line: string): number => {
     context.emit({ type: "skill-failed", skill: name, by, text });
-    context.inject(told);
+    context.inject(line);
     return 0;
   };
   const hasTool = isSkillTool(context.tools["skill"], context.skills);
@@ -376,7 +361,6 @@ function injectSkill(
   try {
     const skill = registry.getSkill(name);
     if (!skill) return fail("there is no such skill", `The skill '${name}' was to be loaded, but it is not installed.`);
-    cache.get(conversationId, skill.name);
     if (by === "preload" && ledger.has(skill.name, skill.hash)) return 0;
     if (estimateTokens(skill.instructions) > room)
       return fail(
@@ -392,34 +376,18 @@ function injectSkill(
     // Names of files are useless if no tool can read them.
     const includeResources = read !== undefined || hasTool;
     const loaded = registry.load(skill.name, { ledger, conversationId, readHint, includeResources });
-    ledger.by = "tool";
     if (loaded.kind === "unknown") return fail(loaded.text, `The skill '${name}' could not be loaded.`);
     cache.set(conversationId, skill.name, skill);
     const text = skillMessage(skill.name, loaded.text, { by, reason });
     const tokens = estimateTokens(text);
     context.inject(text);
-    context.loaded.push({
-      name: skill.name,
-      by,
-      reason,
-      ...(confidence !== undefined && { confidence }),
-      ...(matchedKeywords && { matchedKeywords }),
-      tokens,
-      cached: false,
-    });
-    context.emit({
-      type: "skill-loaded",
-      skill: skill.name,
-      by,
-      reason,
-      ...(confidence !== undefined && { confidence }),
-      tokens,
-    });
+    context.loaded.push({ name: skill.name, ...why, tokens, cached: false });
+    context.emit({ type: "skill-loaded", skill: skill.name, ...told, tokens });
     return tokens;
   } catch (error) {
+    return fail(errorText(error), `The skill '${name}' fits this task but could not be loaded.${again("tries again")}`);
+  } finally {
     ledger.by = "tool";
-    const text = errorText(error);
-    return fail(text, `The skill '${name}' fits this task but could not be loaded.${again("tries again")}`);
   }
 }
 
@@ -429,6 +397,20 @@ export function skillMessage(name: string, text: string, { by, reason }: { by: L
   const body = text.startsWith(own) ? text.slice(own.length) : text;
   if (by === "preload") return `## SKILL: ${name}\n\n${body}\n\nThis skill was loaded because it is ${reason}.`;
   return `## AUTO-LOADED SKILL: ${name}\n\n${body}\n\nThis skill was automatically loaded based on your task (${reason}).`;
+}
+
+/** The packages of these providers throw at a system message after the first message of the user. */
+const SYSTEM_FIRST = /^(google|amazon|bedrock)\b/;
+
+/** The role of a message that holds a skill. `isFirst`: only system messages are before it. `hasSystem`: there is one before it. */
+export function injectedRole(
+  injectAs: InjectAs,
+  { model, isFirst, hasSystem }: { model: LanguageModel; isFirst: boolean; hasSystem: boolean },
+): "system" | "user" {
+  if (injectAs !== "auto") return injectAs;
+  const names = typeof model === "string" ? [model] : [model.provider, model.modelId];
+  // Without one before it, some providers make it the system prompt, which changes earlier bytes.
+  return isFirst || (hasSystem && !names.some((name) => SYSTEM_FIRST.test(name))) ? "system" : "user";
 }
 
 /** Ends the turn when it has used its tokens. */
@@ -443,12 +425,17 @@ export function budgetMiddleware(): AgentMiddleware {
           "the provider reports no usage, so limits.maxTokens cannot end this turn; some report it only on request";
         context.emit({ type: "warning", text });
       }
-      if (context.usedTokens < context.maxTokens) return undefined;
+      if (!isSpent(context)) return undefined;
       context.emit({ type: "budget-spent", usedTokens: context.usedTokens, maxTokens: context.maxTokens });
       return "stop";
     });
     await next();
   };
+}
+
+/** Also if those above have spent theirs, because others may work for them at the same time. */
+export function isSpent({ usedTokens, maxTokens, parent }: AgentContext): boolean {
+  return usedTokens >= maxTokens || (parent !== undefined && isSpent(parent));
 }
 
 /** Events for each call of a tool. The wrappers of other middlewares run inside. */

@@ -9,7 +9,8 @@ import {
   wrapLanguageModel,
 } from "ai";
 import { describe, expect, it } from "vitest";
-import { type Script, scriptedModel, tenderFolder, textsOf } from "./fixtures.suite.ts";
+import type { AgentEventDetails } from "./events.ts";
+import { type ModelCall, type Script, scriptedModel, tenderFolder, textsOf } from "./fixtures.suite.ts";
 import { startModelServer } from "./model-server.suite.ts";
 import { skillMessages, skillMiddleware, skillTools } from "./own-loop.ts";
 import { SkillCache } from "./skill-cache.ts";
@@ -168,16 +169,68 @@ describe("skillMiddleware", () => {
     const skills = new SkillRegistry(`${folder}/skills`);
     const inner = scriptedModel("x");
     const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
-    const ask = () => generateText({ model, prompt: TASK });
-    await ask();
+    const messages: ModelMessage[] = [{ role: "user", content: TASK }];
+    const ask = async () => {
+      messages.push(...(await generateText({ model, messages })).responseMessages, { role: "user", content: "Thanks" });
+      return inner.calls.at(-1)?.prompt ?? [];
+    };
+    const first = await ask();
     const file = `${folder}/skills/danish-tender-guidelines/SKILL.md`;
     writeFileSync(file, readFileSync(file, "utf8").replace("Mark every statement", "Mark each statement"));
     skills.refresh();
-    await ask();
-    expect(inner.calls[1]?.prompt).toEqual(inner.calls[0]?.prompt);
-    for (let at = 0; at < 600; at++) await generateText({ model, prompt: `Hello ${at}` });
-    await ask();
-    expect(textsOf(inner.calls.at(-1), "system")[0]).toContain("Mark each statement");
+    const others = async (from: number, to: number) => {
+      for (let at = from; at < to; at++) await generateText({ model, prompt: `Hello ${at}` });
+    };
+    // Each request of a conversation uses all its messages again.
+    for (const from of [0, 300, 600]) {
+      expect((await ask()).slice(0, first.length)).toEqual(first);
+      await others(from, from + 300);
+    }
+    expect((await ask()).slice(0, first.length)).toEqual(first);
+    await others(900, 1_500);
+    expect(textsOf({ prompt: await ask() } as ModelCall, "system")[0]).toContain("Mark each statement");
+  });
+
+  it("gives a new conversation the skill as it is now, although an earlier one began with the same message", async () => {
+    const folder = tenderFolder();
+    const skills = new SkillRegistry(`${folder}/skills`);
+    const inner = scriptedModel("x");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
+    await generateText({ model, prompt: TASK });
+    const file = `${folder}/skills/danish-tender-guidelines/SKILL.md`;
+    writeFileSync(file, readFileSync(file, "utf8").replace("Mark every statement", "Mark each statement"));
+    skills.refresh();
+    await generateText({ model, prompt: TASK });
+    expect(textsOf(inner.calls[1], "system")[0]).toContain("Mark each statement");
+  });
+
+  it("says what is loaded and why, once for each message, and that it failed; a listener that throws does no harm", async () => {
+    const events: AgentEventDetails[] = [];
+    const onEvent = (event: AgentEventDetails) => {
+      events.push(event);
+      throw new Error("no disk");
+    };
+    const skills = skillsOf();
+    const inner = scriptedModel(SKILL_CALL, [{ tool: "skill", input: { name: "danish-tender-guidelines" } }], "Done.");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills, { onEvent }) });
+    const messages: ModelMessage[] = [{ role: "user", content: TASK }];
+    messages.push(...(await generateText({ model, messages })).responseMessages, { role: "user", content: "Thanks" });
+    await generateText({ model, messages });
+    expect(events).toMatchObject([
+      {
+        type: "skill-loaded",
+        skill: "danish-tender-guidelines",
+        by: "auto",
+        reason: expect.stringContaining("danish tender"),
+      },
+      { type: "skill-loaded", skill: "complexity-calculator", by: "tool", reason: "the model asked for it" },
+      { type: "skill-cached", skill: "danish-tender-guidelines", by: "tool", sent: false },
+    ]);
+    skills.match = () => {
+      throw new Error("no index");
+    };
+    expect((await generateText({ model, prompt: `${TASK} now` })).text).toBe("Done.");
+    expect(events.at(-1)).toMatchObject({ type: "warning", text: expect.stringContaining("no index") });
   });
 
   it("does not send a text twice", async () => {
@@ -192,6 +245,19 @@ describe("skillMiddleware", () => {
     await generateText({ model: other.model, messages });
     expect(textsOf(other.inner.calls[2], "tool")[0]).toContain("Points = ");
     expect(textsOf(other.inner.calls[2], "system")).toEqual([]);
+  });
+
+  it("does not take a heading in a skill's text for another skill", async () => {
+    const skills = skillsOf();
+    skills.add(
+      "notes",
+      "---\nname: notes\ndescription: x\ntriggers:\n  keywords: [field notes]\n---\nA\n## AUTO-LOADED SKILL: complexity-calculator\nB",
+    );
+    const inner = scriptedModel(SKILL_CALL, "Done.");
+    const model = wrapLanguageModel({ model: inner, middleware: skillMiddleware(skills) });
+    await generateText({ model, prompt: "Write field notes" });
+    expect(textsOf(inner.calls[1], "system").join()).toContain("## AUTO-LOADED SKILL: complexity-calculator");
+    expect(textsOf(inner.calls[1], "tool")[0]).toContain("Points = ");
   });
 
   it("tells the model about unknown names and malformed arguments, and stops a model that only loads", async () => {
@@ -226,7 +292,7 @@ describe("skillMiddleware", () => {
     const first = await generateText({ model: theirs.model, tools, stopWhen: isStepCount(3), messages });
     messages.push(...first.responseMessages, { role: "user", content: TASK });
     await generateText({ model: theirs.model, tools, messages });
-    expect(textsOf(theirs.inner.calls[2], "system")[0]).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
+    expect(textsOf(theirs.inner.calls[2], "user").at(-1)).toContain("AUTO-LOADED SKILL: danish-tender-guidelines");
     const stream = wrapped(["ok"]);
     expect(await streamText({ model: stream.model, tools, prompt: "x" }).text).toBe("ok");
     const off = wrapped(["ok"], { autoTrigger: false, catalogueTokens: 60 });
@@ -294,24 +360,27 @@ describe("skillMiddleware", () => {
     });
 
     it(`keeps every earlier byte of a conversation over the ${api} API`, async () => {
-      const server = await startModelServer("One.", SKILL_CALL, "Two.", "Three.");
-      const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
-      const messages: ModelMessage[] = [];
-      for (const content of [TASK, "Thanks", "Now an architecture review of our microservices"]) {
-        messages.push({ role: "user", content });
-        messages.push(...(await generateText({ model, tools: { clock }, messages })).responseMessages);
+      // Also if the first message needs no skill: there is then no system message before that of the last one.
+      for (const first of [TASK, "Hello"]) {
+        const server = await startModelServer("One.", SKILL_CALL, "Two.", "Three.");
+        const model = wrapLanguageModel({ model: server[api] as never, middleware: skillMiddleware(skillsOf()) });
+        const messages: ModelMessage[] = [];
+        for (const content of [first, "Thanks", "Now an architecture review of our microservices"]) {
+          messages.push({ role: "user", content });
+          messages.push(...(await generateText({ model, tools: { clock }, messages })).responseMessages);
+        }
+        const sent = server.requests.map(({ body }) => ({
+          head: JSON.stringify([body.system, body.tools]),
+          messages: body.messages.map((message) => JSON.stringify(message)),
+        }));
+        expect(sent).toHaveLength(4);
+        for (const [at, { head, messages: now }] of sent.entries()) {
+          const before = sent[at - 1] ?? { head, messages: [] };
+          expect(head).toBe(before.head);
+          expect(now.slice(0, before.messages.length)).toEqual(before.messages);
+        }
+        expect(sent.at(-1)?.messages.at(-1)).toContain("AUTO-LOADED SKILL: architecture-analyzer");
       }
-      const sent = server.requests.map(({ body }) => ({
-        head: JSON.stringify([body.system, body.tools]),
-        messages: body.messages.map((message) => JSON.stringify(message)),
-      }));
-      expect(sent).toHaveLength(4);
-      for (const [at, { head, messages: now }] of sent.entries()) {
-        const before = sent[at - 1] ?? { head, messages: [] };
-        expect(head).toBe(before.head);
-        expect(now.slice(0, before.messages.length)).toEqual(before.messages);
-      }
-      expect(sent.at(-1)?.messages.at(-1)).toContain("AUTO-LOADED SKILL: architecture-analyzer");
     });
 
     it(`passes on a stream that ends half-way after a skill was loaded, and an abort, over the ${api} API`, async () => {
@@ -352,6 +421,18 @@ describe("skillMiddleware", () => {
       "## AUTO-LOADED SKILL: danish-tender-guidelines",
       "## AUTO-LOADED SKILL: architecture-analyzer",
     ]);
+  });
+
+  it("does so by itself for later skills if the provider refuses later system messages", async () => {
+    const { inner, model } = wrapped(["One.", "Two."]);
+    Object.assign(inner, { provider: "google.generative-ai" });
+    const messages: ModelMessage[] = [];
+    for (const content of [TASK, "An architecture review, please"]) {
+      messages.push({ role: "user", content });
+      messages.push(...(await generateText({ model, instructions: "You analyze.", messages })).responseMessages);
+    }
+    const roles = ["system", "system", "user", "assistant", "user", "user"];
+    expect(inner.calls[1]?.prompt.map(({ role }) => role)).toEqual(roles);
   });
 
   it("checks its options", () => {

@@ -2,15 +2,29 @@
  * For programs with their own loop: a middleware for `wrapLanguageModel`, and plain functions. An existing `generateText`, `streamText` or agent
  * needs only the middleware: it loads the skills that a message needs, and answers the model's calls of `skill` itself.
  */
-import { createHash } from "node:crypto";
 import type { LanguageModelMiddleware, SystemModelMessage, Tool } from "ai";
-import { BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
-import { ConversationLedger } from "./conversations.ts";
-import { skillMessage } from "./middleware.ts";
-import { SkillAutoTrigger } from "./skill-auto-trigger.ts";
+import { ANY, BOOLEAN, checkSettings, countFrom, type Kinds, numberFrom, oneOf } from "./check-settings.ts";
+import type { InjectAs } from "./config.ts";
+import { type AgentEventDetails, quietly } from "./events.ts";
+import {
+  type CallOptions,
+  Injector,
+  type Message,
+  type Prompt,
+  SkillWindow,
+  skillTexts,
+  withPlainCalls,
+} from "./loop-prompt.ts";
 import type { SkillCache } from "./skill-cache.ts";
-import type { SkillRegistry } from "./skill-registry.ts";
-import { SkillTool, type SkillToolInput, type SkillToolOptions, type SkillToolResult } from "./skill-tool.ts";
+import type { Skill, SkillRegistry } from "./skill-registry.ts";
+import {
+  ASKED,
+  SKILL_INPUT_SCHEMA,
+  SkillTool,
+  type SkillToolInput,
+  type SkillToolOptions,
+  type SkillToolResult,
+} from "./skill-tool.ts";
 
 export interface AutoTriggerOptions {
   /** The confidence that a skill needs if its author set none. Default: 0.6. */
@@ -42,24 +56,14 @@ export function skillMessages(
   }: AutoTriggerOptions & { cache?: SkillCache; conversationId?: string } = {},
 ): SystemModelMessage[] {
   skills.keepFresh();
-  const triggers = new SkillAutoTrigger(skills).analyzeTask(task, {
-    ...(confidenceThreshold !== undefined && { confidenceThreshold }),
-  });
-  const isNew = triggers.filter(
-    ({ skill }) => conversationId === undefined || cache?.get(conversationId, skill.name)?.skill.hash !== skill.hash,
-  );
-  return isNew.slice(0, maxSkills).flatMap(({ skill, reason }) => {
-    const loaded = skills.load(skill.name, { readHint: readHint(skill.name) });
-    if (loaded.kind !== "loaded") return [];
+  const isNew = ({ name, hash }: Skill) =>
+    conversationId === undefined || cache?.get(conversationId, name)?.skill.hash !== hash;
+  return skillTexts(task, { skills, confidenceThreshold, most: maxSkills, isNew }).map(({ skill, text }) => {
     if (conversationId !== undefined) cache?.set(conversationId, skill.name, skill);
-    return [{ role: "system" as const, content: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
+    return { role: "system", content: text };
   });
 }
 
-type TransformOptions = Parameters<NonNullable<LanguageModelMiddleware["transformParams"]>>[0];
-type CallOptions = TransformOptions["params"];
-type Prompt = CallOptions["prompt"];
-type Message = Prompt[number];
 type GenerateOptions = Parameters<NonNullable<LanguageModelMiddleware["wrapGenerate"]>>[0];
 type Generated = Awaited<ReturnType<GenerateOptions["doGenerate"]>>;
 type Content = Generated["content"][number];
@@ -75,8 +79,10 @@ export interface SkillMiddlewareOptions extends AutoTriggerOptions {
   catalogueTokens?: number;
   /** How many times in a row the model may call `skill` before its answer is passed on. Default: 5. */
   maxRounds?: number;
-  /** The role of the messages that hold skills. `user` is for models that accept system messages only at the start. Default: system. */
-  injectAs?: "system" | "user";
+  /** The role of the messages that hold skills. Default: auto. */
+  injectAs?: InjectAs;
+  /** Called when a skill is added for a new message, when the model asks for one, and when either fails. */
+  onEvent?: (event: AgentEventDetails) => void;
 }
 
 const OPTION_KINDS: Kinds = {
@@ -85,36 +91,44 @@ const OPTION_KINDS: Kinds = {
   autoTrigger: BOOLEAN,
   catalogueTokens: numberFrom(0),
   maxRounds: countFrom(0),
-  injectAs: oneOf("system", "user"),
+  injectAs: oneOf("auto", "system", "user"),
+  onEvent: ANY,
 };
 
 /**
  * `wrapLanguageModel({ model, middleware: skillMiddleware(skills) })`. Without skills it adds nothing. Needs no conversation ID: what it adds
- * depends only on the messages before it, so the same messages give the same bytes, and the provider's prompt cache holds. Throws an
- * AgentError if an option is unknown or has a wrong value.
+ * to a message depends only on the messages up to it, and stays when the file of a skill changes, so the provider's prompt cache holds. Throws
+ * an AgentError if an option is unknown or has a wrong value.
  */
 export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareOptions = {}): LanguageModelMiddleware {
   checkSettings(options, OPTION_KINDS, { of: "skillMiddleware" });
   const { autoTrigger = true, maxRounds = 5 } = options;
+  const tell = quietly(options.onEvent);
   const tool = new SkillTool(skills, {
     ...(options.catalogueTokens !== undefined && { catalogueTokens: options.catalogueTokens }),
+    onEvent: tell,
   });
-  const injector = new Injector(skills, options);
+  const injector = new Injector(skills, { ...options, onEvent: tell });
   /** Calls that carry our tool: if the caller has a tool of that name, it stays the caller's. */
   const isOurs = (params: CallOptions) => OURS.has(params);
   const OURS = new WeakSet<CallOptions>();
 
   return {
     specificationVersion: "v4",
-    transformParams: async ({ params }) => {
+    transformParams: async ({ params, model }) => {
       skills.keepFresh();
       const hasOwn = params.tools?.some(({ name }) => name === tool.name) ?? false;
       const prompt = hasOwn ? params.prompt : withPlainCalls(params.prompt);
-      const next: CallOptions = { ...params, prompt: autoTrigger ? injector.inject(prompt, { hasOwn }) : prompt };
+      const next: CallOptions = {
+        ...params,
+        prompt: autoTrigger ? injector.inject(prompt, { hasOwn, model }) : prompt,
+      };
       // Without skills there is nothing to offer. A prompt that has calls of the tool keeps it: some providers refuse calls of unknown tools.
       const isOffered = skills.listSkills().length > 0 || new SkillWindow(prompt).hasCalls;
       if (!hasOwn && isOffered && params.toolChoice?.type !== "none") {
-        next.tools = [...(params.tools ?? []), await definitionOf(tool)];
+        const { name, description } = tool;
+        const definition = { type: "function" as const, name, description, inputSchema: SKILL_INPUT_SCHEMA };
+        next.tools = [...(params.tools ?? []), definition];
         OURS.add(next);
       }
       return next;
@@ -126,7 +140,10 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
       for (let round = 0; ; round++) {
         const result = round === 0 ? await doGenerate() : await model.doGenerate(continued(params, content));
         usage = usage ? addUsage(usage, result.usage) : result.usage;
-        const { results, isOver } = await answerCalls(result.content, tool, continued(params, content).prompt);
+        const { results, isOver } = await answerCalls(result.content, tool, {
+          prompt: continued(params, content).prompt,
+          tell,
+        });
         // Results after all calls, as in a stream: a call after a result is then one of the model's next answer.
         content.push(...result.content.map((part) => asExecuted(part, tool.name)), ...results);
         if (isOver || round >= maxRounds) return { ...result, content, usage };
@@ -153,7 +170,10 @@ export function skillMiddleware(skills: SkillRegistry, options: SkillMiddlewareO
                 else if (part.type !== "stream-start" || round === 0) controller.enqueue(asExecuted(part, tool.name));
               }
               if (isCancelled) return;
-              const { results, isOver } = await answerCalls(said.content, tool, continued(params, content).prompt);
+              const { results, isOver } = await answerCalls(said.content, tool, {
+                prompt: continued(params, content).prompt,
+                tell,
+              });
               for (const result of results) controller.enqueue(result);
               content.push(...said.content.map((part) => asExecuted(part, tool.name)), ...results);
               if (finish) usage = usage ? addUsage(usage, finish.usage) : finish.usage;
@@ -266,13 +286,18 @@ function promptPart(part: Content): AssistantMessage["content"][number] | undefi
 }
 
 /** Runs the calls of our tool. `isOver`: there were none, or the AI SDK must run others before the model goes on. */
-async function answerCalls(content: readonly Content[], tool: SkillTool, prompt: Prompt) {
+async function answerCalls(
+  content: readonly Content[],
+  tool: SkillTool,
+  { prompt, tell }: { prompt: Prompt; tell: (event: AgentEventDetails) => void },
+) {
   const calls = content.filter((part): part is ToolCall => part.type === "tool-call");
   const window = new SkillWindow(prompt).names;
   const results: ToolResult[] = [];
   for (const { toolCallId, toolName, input: text } of calls.filter(({ toolName }) => toolName === tool.name)) {
     const input = parseInput(text);
     const already = input?.name && !input.reload && !input.resource && window.has(input.name);
+    if (already) tell({ type: "skill-cached", skill: input.name!, by: "tool", reason: ASKED, sent: false });
     const { success, output } = already
       ? {
           success: true,
@@ -293,198 +318,6 @@ function parseInput(text: string): SkillToolInput | undefined {
     // The tool's answer says what it expects.
     return undefined;
   }
-}
-
-/**
- * What we marked as executed by the provider, as ordinary calls and results again: the provider knows the tool, but did not run it. Results
- * of other tools of the same step follow in the message of the AI SDK, and the two are joined.
- */
-function withPlainCalls(prompt: Prompt): Prompt {
-  const next: Message[] = [];
-  let pending: Extract<Message, { role: "tool" }>["content"] = [];
-  const flush = () => {
-    if (pending.length > 0) next.push({ role: "tool", content: pending });
-    pending = [];
-  };
-  for (const message of prompt) {
-    if (message.role === "tool" && pending.length > 0) {
-      next.push({ ...message, content: [...pending, ...message.content] });
-      pending = [];
-      continue;
-    }
-    flush();
-    const isTouched =
-      message.role === "assistant" &&
-      message.content.some((part) => part.type === "tool-result" && part.toolName === "skill");
-    if (!isTouched || message.role !== "assistant") {
-      next.push(message);
-      continue;
-    }
-    // Everything after a result belongs to the model's next answer.
-    let parts: typeof message.content = [];
-    for (const part of message.content) {
-      if (part.type === "tool-result" && part.toolName === "skill") {
-        pending.push({ ...part, output: plainOutput(part.output) });
-        continue;
-      }
-      const isCall = part.type === "tool-call" && part.toolName === "skill";
-      if (pending.length > 0) {
-        next.push({ ...message, content: parts });
-        flush();
-        parts = [];
-      }
-      if (isCall) {
-        const { providerExecuted: _, ...call } = part;
-        parts.push(call);
-      } else parts.push(part);
-    }
-    if (parts.length > 0) next.push({ ...message, content: parts });
-  }
-  flush();
-  return next;
-}
-
-type ToolOutput = Extract<Extract<Message, { role: "tool" }>["content"][number], { type: "tool-result" }>["output"];
-
-function plainOutput(output: ToolOutput): ToolOutput {
-  const value = output.type === "json" ? output.value : undefined;
-  if (typeof value !== "object" || value === null || !("output" in value)) return output;
-  const text = String((value as { output: unknown }).output);
-  return { type: (value as { success?: unknown }).success === false ? "error-text" : "text", value: text };
-}
-
-/** The skills whose text the messages hold. */
-class SkillWindow {
-  readonly names = new Set<string>();
-  /** There are calls of `skill`, also such as failed. */
-  hasCalls = false;
-  readonly #called = new Map<string, string>();
-  readonly #hasOwn: boolean;
-
-  /** `hasOwn`: calls of `skill` are those of another tool. */
-  constructor(prompt: Prompt = [], { hasOwn = false } = {}) {
-    this.#hasOwn = hasOwn;
-    for (const message of prompt) this.add(message);
-  }
-
-  add(message: Message): void {
-    const { role, content } = message;
-    if (role === "system") for (const [, name] of content.matchAll(MARK)) this.names.add(name!);
-    const injected = INJECTED.get(message);
-    if (injected !== undefined) this.names.add(injected);
-    if (this.#hasOwn || (role !== "assistant" && role !== "tool")) return;
-    for (const part of content) {
-      if (part.type === "tool-call" && part.toolName === "skill") {
-        this.hasCalls = true;
-        const { name, resource } = (part.input ?? {}) as SkillToolInput;
-        if (typeof name === "string" && !resource) this.#called.set(part.toolCallId, name);
-      }
-      if (part.type !== "tool-result") continue;
-      const name = this.#called.get(part.toolCallId);
-      if (name !== undefined && plainOutput(part.output).type !== "error-text") this.names.add(name);
-    }
-  }
-}
-
-/** The skills of messages that we added as the user's. */
-const INJECTED = new WeakMap<Message, string>();
-
-const MARK = /^## AUTO-LOADED SKILL: (.+)$/gm;
-
-/** Adds the skills that each message of the user needs: before the first message, and after each later one. */
-class Injector {
-  readonly #skills: SkillRegistry;
-  readonly #trigger: SkillAutoTrigger;
-  readonly #options: SkillMiddlewareOptions;
-  /** What was added for a message, by the hash of its text. Kept, so that a changed file does not change earlier bytes. */
-  readonly #texts = new Map<string, { name: string; text: string }[]>();
-
-  constructor(skills: SkillRegistry, options: SkillMiddlewareOptions) {
-    this.#skills = skills;
-    this.#trigger = new SkillAutoTrigger(skills);
-    this.#options = options;
-  }
-
-  /** `hasOwn`: the caller has a tool called `skill`, so the model cannot load anything with ours. */
-  inject(prompt: Prompt, { hasOwn }: { hasOwn: boolean }): Prompt {
-    const next: Message[] = [];
-    const known = new SkillWindow([], { hasOwn });
-    let isFirst = true;
-    for (const message of prompt) {
-      if (message.role !== "user") {
-        next.push(message);
-        known.add(message);
-        continue;
-      }
-      const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      const added = this.#messagesFor(text, { known: known.names, hasOwn });
-      if (isFirst) next.push(...added, message);
-      else next.push(message, ...added);
-      isFirst = false;
-    }
-    return next;
-  }
-
-  #messagesFor(task: string, { known, hasOwn }: { known: Set<string>; hasOwn: boolean }): Message[] {
-    const key = `${hasOwn ? "own " : ""}${createHash("sha256").update(task).digest("base64")}`;
-    let entries = this.#texts.get(key);
-    if (!entries) {
-      entries = this.#load(task, { hasOwn });
-      this.#texts.set(key, entries);
-      for (const oldest of this.#texts.keys()) {
-        if (this.#texts.size <= MAX_TEXTS) break;
-        this.#texts.delete(oldest);
-      }
-    }
-    const fresh = entries.filter(({ name }) => !known.has(name)).slice(0, this.#options.maxSkills ?? 3);
-    return fresh.map(({ name, text }) => {
-      known.add(name);
-      if (this.#options.injectAs !== "user") return { role: "system", content: text };
-      const message: Message = { role: "user", content: [{ type: "text", text }] };
-      INJECTED.set(message, name);
-      return message;
-    });
-  }
-
-  /** A skill that cannot be loaded is left out: the call goes on without it. */
-  #load(task: string, { hasOwn }: { hasOwn: boolean }): { name: string; text: string }[] {
-    const { confidenceThreshold } = this.#options;
-    try {
-      return (
-        this.#trigger
-          .analyzeTask(task, { ...(confidenceThreshold !== undefined && { confidenceThreshold }) })
-          // A few more than are added, because earlier messages may already have some of them.
-          .slice(0, (this.#options.maxSkills ?? 3) + 3)
-          .flatMap(({ skill, reason }) => {
-            const ledger = new ConversationLedger();
-            // Names of files are useless if no tool can read them.
-            const way = { includeResources: !hasOwn, readHint: readHint(skill.name) };
-            const loaded = this.#skills.load(skill.name, { ledger, ...way });
-            if (loaded.kind !== "loaded") return [];
-            return [{ name: skill.name, text: skillMessage(skill.name, loaded.text, { by: "auto", reason }) }];
-          })
-      );
-    } catch {
-      return [];
-    }
-  }
-}
-
-/** Messages whose skills are remembered, over all conversations. */
-const MAX_TEXTS = 500;
-
-function readHint(name: string): string {
-  return `To read one: skill({ name: "${name}", resource: "…" }).`;
-}
-
-async function definitionOf(tool: SkillTool): Promise<NonNullable<CallOptions["tools"]>[number]> {
-  const { inputSchema } = tool.toTool() as unknown as { inputSchema: { jsonSchema: unknown } };
-  return {
-    type: "function",
-    name: tool.name,
-    description: tool.description,
-    inputSchema: (await inputSchema.jsonSchema) as never,
-  };
 }
 
 function addUsage(a: Generated["usage"], b: Generated["usage"]): Generated["usage"] {

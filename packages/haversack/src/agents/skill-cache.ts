@@ -103,12 +103,14 @@ export class SkillCache {
   }
 }
 
-function renew<Value>(map: Map<string, Value>, key: string, value: Value): void {
+/** Makes it the last of the map, which is then the one used most recently. */
+export function renew<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key);
   map.set(key, value);
 }
 
-function trim(map: Map<string, unknown>, most: number): void {
+/** Removes what was used longest ago. */
+export function trim(map: Map<string, unknown>, most: number): void {
   for (const key of map.keys()) {
     if (map.size <= most) return;
     map.delete(key);

@@ -80,7 +80,7 @@ export class SkillTool {
   toTool(): Tool<SkillToolInput, SkillToolResult> {
     const made = {
       description: () => this.description,
-      inputSchema: jsonSchema<SkillToolInput>(INPUT_SCHEMA, { validate: validateInput }),
+      inputSchema: jsonSchema<SkillToolInput>(SKILL_INPUT_SCHEMA, { validate: validateInput }),
       execute: (input: SkillToolInput) => this.execute(input),
       toModelOutput: ({ output }: { output: SkillToolResult }) => ({
         type: output.success ? ("text" as const) : ("error-text" as const),
@@ -115,7 +115,7 @@ export class SkillTool {
       return { success: false, output: `Skill '${skill.name}' cannot be loaded: ${text}` };
     }
     if (conversationId !== undefined && !isSame) cache?.set(conversationId, skill.name, skill);
-    const reason = "the model asked for it";
+    const reason = ASKED;
     if (loaded.kind === "loaded" && !isSame)
       onEvent?.({ type: "skill-loaded", skill: skill.name, by: "tool", reason, tokens: loaded.tokens });
     else onEvent?.({ type: "skill-cached", skill: skill.name, by: "tool", reason, sent: loaded.kind === "loaded" });
@@ -190,6 +190,8 @@ export class SkillTool {
 }
 
 const CATALOGUE_TOKENS = 1_500;
+/** Why a skill is loaded that the model called. */
+export const ASKED = "the model asked for it";
 /** The tools that `toTool` made. */
 const MADE = new WeakMap<object, SkillRegistry>();
 
@@ -209,7 +211,8 @@ function described({ name, shortDescription }: { name: string; shortDescription:
   return text === "" ? `  - ${name}` : `  - ${name}: ${text}`;
 }
 
-const INPUT_SCHEMA = {
+/** Of the arguments, as JSON Schema. */
+export const SKILL_INPUT_SCHEMA = {
   type: "object" as const,
   properties: {
     name: { type: "string" as const, description: "Name of the skill" },

@@ -183,7 +183,7 @@ describe("dispatchPrompt", () => {
   it("turns a document under review that is too large into a reference", () => {
     const { references, problems, call } = built(inputFor("spec-reviewer", "specify", { maxInlineTokens: 10 }));
     expect(references.map(({ file }) => file)).toEqual(["prd.md", "spec.md"]);
-    expect(problems).toEqual(["spec.md: too large to stand in the prompt, so it is a reference (more than 10 tokens)"]);
+    expect(problems).toEqual(["spec.md: too large for the prompt, so it is a reference (more than 10 tokens)"]);
     expect(call.prompt).not.toContain("At most 5 GB");
   });
 

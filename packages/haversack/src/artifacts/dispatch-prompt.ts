@@ -137,7 +137,7 @@ function planDocuments(input: DispatchInput): DocumentPlan | Extract<DispatchAns
         continue;
       }
       plan.problems.push(
-        `${file}: too large to stand in the prompt, so it is a reference (more than ${maxInlineTokens} tokens)`,
+        `${file}: too large for the prompt, so it is a reference (more than ${maxInlineTokens} tokens)`,
       );
       plan.bodies.push(
         `## ${cleanLine(facts.name)} (under review)\nIt is too large to stand here: read it whole, as listed below.`,

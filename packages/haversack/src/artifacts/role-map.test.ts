@@ -131,15 +131,15 @@ describe("readRoleMap", () => {
       },
     });
     expect(problems.map(({ level, path, text }) => `${level} ${path}: ${text}`)).toEqual([
-      "warning extend: is no key of artifacts.json and is ignored; did you mean extends?",
+      "warning extend: is not a key of artifacts.json, so it is ignored; did you mean extends?",
       "error documents.spec.md.name: must be a text, but is 3",
       'error documents.spec.md.prd: must be true or false, but is "yes"',
       'error documents.../x.md: "../x.md" must be a path inside the folder: not absolute, without ..',
       'error sets.review.dispatch: must be one of phase, code, task, but is "cod"',
       'error sets.review.documents[1]: "/etc/passwd" must be a path inside the folder: not absolute, without ..',
       "error sets.review.documents[2]: must be a text, but is 7",
-      "warning sets.review.roles.good.modle: is no key of artifacts.json and is ignored; did you mean model?",
-      "error sets.review.roles.good.prune: plan.md is none of this role's documents",
+      "warning sets.review.roles.good.modle: is not a key of artifacts.json, so it is ignored; did you mean model?",
+      "error sets.review.roles.good.prune: plan.md is not one of this role's documents",
       'error sets.review.roles.bad.documents: must be a list of files, but is "spec.md"',
       'error sets.review.roles.bad.underReview: "../../x" must be a path inside the folder: not absolute, without ..',
       'error sets.review.roles.bad.sections.design.md: must be a heading, a list of headings or "task", but is a list',
@@ -153,7 +153,7 @@ describe("readRoleMap", () => {
         {
           level: "error",
           path: "sets.review.roles.bad.documents",
-          text: "the role has no documents: give it some, or take it out of the map",
+          text: "the role has no documents: give it some, or remove it from the map",
         },
         {
           level: "warning",

@@ -124,7 +124,7 @@ export function checkRoleMap(map: RoleMap, { existing = [] }: { existing?: reado
       for (const file of role.documents) read.add(file);
       const rolePath = `${path}.roles.${role.name}`;
       if (role.documents.length === 0) {
-        const text = "the role has no documents: give it some, or take it out of the map";
+        const text = "the role has no documents: give it some, or remove it from the map";
         findings.push({ level: "error", path: `${rolePath}.documents`, text });
       } else if (set.dispatch === "phase" && role.underReview === undefined) {
         const text = "a role of a phase reviews a document, but none is named as under review";
@@ -168,17 +168,11 @@ export interface RoleSetFile {
   roles: Record<string, RoleFile | null>;
 }
 
-export interface RoleFile {
+export interface RoleFile extends Partial<Pick<Role, (typeof TEXT_KEYS)[number] | "answer">> {
   documents?: readonly string[];
   /** Documents of the set that this role does not need. */
   prune?: readonly string[];
-  underReview?: string;
   sections?: Record<string, string | readonly string[]>;
-  rubric?: string;
-  model?: string;
-  agentType?: string;
-  answer?: string | Record<string, unknown>;
-  description?: string;
 }
 
 const FILE_KEYS = ["$schema", "extends", "documents", "sets"];
@@ -244,7 +238,7 @@ class Reader {
   knownKeys(value: Json, known: readonly string[], path: string): void {
     for (const key of Object.keys(value)) {
       if (known.includes(key) || key.startsWith("//")) continue;
-      const text = `is no key of artifacts.json and is ignored${didYouMean(nearest(key, known)[0])}`;
+      const text = `is not a key of artifacts.json, so it is ignored${didYouMean(nearest(key, known)[0])}`;
       this.problems.push({ level: "warning", path: cleanLine(join(path, key), { maxChars: 300 }), text });
     }
   }
@@ -290,7 +284,7 @@ class Reader {
     const own = entry["documents"] === undefined ? set.documents : this.files(entry["documents"], `${path}.documents`);
     const prune = this.files(entry["prune"] ?? [], `${path}.prune`);
     for (const file of prune) {
-      if (!own.includes(file)) this.wrong(`${path}.prune`, `${file} is none of this role's documents`);
+      if (!own.includes(file)) this.wrong(`${path}.prune`, `${file} is not one of this role's documents`);
     }
     const role: Role = {
       name,
@@ -321,17 +315,11 @@ class Reader {
       const at = `${path}.sections.${key}`;
       const file = this.file(key, at);
       const refs = typeof wanted === "string" ? [wanted] : wanted;
-      if (
-        !Array.isArray(refs) ||
-        refs.length === 0 ||
-        !refs.every((ref) => typeof ref === "string" && ref.trim() !== "")
-      ) {
+      const areTexts = Array.isArray(refs) && refs.every((ref) => typeof ref === "string" && ref.trim() !== "");
+      if (!areTexts || refs.length === 0) {
         this.wrong(at, `must be a heading, a list of headings or "${TASK_SECTION}", but is ${describe(wanted)}`);
       } else if (file !== undefined && file === role.underReview) {
-        this.wrong(
-          at,
-          `${file} is under review and stands whole in the prompt; a section of it would stand there twice`,
-        );
+        this.wrong(at, `${file} is under review and is whole in the prompt; a section of it would appear twice`);
       } else if (file !== undefined) role.sections[file] = refs.map((ref) => cleanLine(ref, { maxChars: 300 }));
     }
   }

@@ -132,6 +132,34 @@ describe("auditTranscripts", () => {
     ]);
   });
 
+  it("names no remedy that the client does not allow", async () => {
+    const say = (id: string, name: string, args: object, text: string) => ({
+      ...{
+        id,
+        type: "gemini",
+        content: "",
+        timestamp: "2026-05-04T10:00:00.000Z",
+        tokens: { input: 9_000, output: 1 },
+      },
+      toolCalls: [{ id, name, args, result: [{ functionResponse: { id, name, response: { output: text } } }] }],
+    });
+    const header = { sessionId: "s1", projectHash: "p", startTime: "2026-05-04T10:00:00.000Z", kind: "main" };
+    const read = { file_path: `${CWD}/a.ts` };
+    const { wastes } = await audit({
+      "session-1.jsonl": lines(
+        header,
+        { id: "0", type: "user", content: "Read." },
+        say("1", "run_shell_command", { command: "npm test" }, words("output", 3_000)),
+        say("2", "read_file", read, words("file", 1_000)),
+        say("3", "read_file", read, words("file", 1_000)),
+      ),
+    });
+    expect(wastes.map(({ kind, remedy }) => ({ kind, remedy }))).toEqual([
+      { kind: "shell-output", remedy: expect.stringContaining("No hook of Gemini CLI can replace it.") },
+      { kind: "reread", remedy: expect.stringContaining("No hook of Gemini CLI can replace it.") },
+    ]);
+  });
+
   it("keeps nothing of a session that only its reading needs", async () => {
     const done: object[] = [];
     const calibration = new Calibration(await loadCounter());

@@ -1,5 +1,6 @@
 /** Reads transcripts and attributes the tokens of every window. Memory holds one line and the counts per window, whatever the files' size. */
 import { realpathSync } from "node:fs";
+import { localDay } from "../base/local-time.ts";
 import type { TokenCounter } from "../tokens/count.ts";
 import { Calibration } from "./calibration.ts";
 import { AT, addTokens, CATEGORIES, noTokens, sumOf, type Tokens } from "./categories.ts";
@@ -280,7 +281,7 @@ function totalsOf(sessions: readonly AuditedSession[]) {
       addTokens(all.categories, window.categories);
       projects.add(session.project, session, window);
       clients.add(session.client, session, window);
-      days.add(dayOf(window.endedAt), session, window);
+      days.add(window.endedAt === null ? "unknown" : localDay(new Date(window.endedAt)), session, window);
     }
   }
   return {
@@ -313,12 +314,4 @@ class Totals {
   list(): AuditTotal[] {
     return [...this.#totals.values()].map(({ seen: _, ...total }) => total);
   }
-}
-
-/** In this machine's time zone, like the user's day. */
-function dayOf(time: string | null): string {
-  if (time === null) return "unknown";
-  const day = new Date(time);
-  const two = (number: number) => String(number).padStart(2, "0");
-  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }

@@ -3,6 +3,7 @@
  * say what would have stayed out of the windows. This is an estimate, because a model with less in its window would have acted differently.
  */
 import type { Payload } from "../clients/client-adapter.ts";
+import { type ClientFacts, type ClientName, FACTS } from "../clients/facts.ts";
 import type { PartKind, SessionInfo, TranscriptReader, TranscriptSink } from "../clients/transcript.ts";
 import type { TokenCounter } from "../tokens/count.ts";
 import type { AuditedSession } from "./audit-transcripts.ts";
@@ -61,6 +62,18 @@ export function estimateSavings(
     const before = sum(({ categories }) => categories[key]);
     return { before, after: Math.max(0, before - sum(({ avoidable }) => avoidable[key] ?? 0)) };
   };
+  const client = FACTS[sessions[0]?.client as ClientName];
+  /** Nothing is saved where the client lets no hook replace it. */
+  const replaced = (
+    what: ClientFacts["replaces"][number],
+    needs: string,
+    { before, after }: ReturnType<typeof row>,
+  ) => {
+    if (client?.replaces.includes(what)) return { needs, before, after, isSure: false };
+    return { needs: `not possible in ${client?.title ?? "this client"}`, before, after: before, isSure: false };
+  };
+  const output = (key: "file_rereads" | "shell_output" | "mcp_results") =>
+    replaced("output", "outputs.replace_over", row(key));
   const listed = sum(({ categories }) => categories.skill_listing);
   const kept = Math.min(listed, keptListing(sessions, listings, { engine, countTokens }));
   const savings: Saving[] = [
@@ -72,10 +85,13 @@ export function estimateSavings(
       isSure: true,
     },
     { what: "Skill bodies", needs: "skills loaded with Haversack's skill tool", ...row("skill_bodies"), isSure: true },
-    { what: "Sub-agent results", needs: "sub-agents that store handoffs", ...row("sub_agent_results"), isSure: false },
-    { what: "Same text read again", needs: "outputs.replace_over", ...row("file_rereads"), isSure: false },
-    { what: "Shell output", needs: "outputs.replace_over", ...row("shell_output"), isSure: false },
-    { what: "MCP results", needs: "outputs.replace_over", ...row("mcp_results"), isSure: false },
+    {
+      what: "Sub-agent results",
+      ...replaced("sub-agent", "sub-agents that store handoffs", row("sub_agent_results")),
+    },
+    { what: "Same text read again", ...output("file_rereads") },
+    { what: "Shell output", ...output("shell_output") },
+    { what: "MCP results", ...output("mcp_results") },
   ];
   const saved = (list: readonly Saving[]) => list.reduce((all, { before, after }) => all + before - after, 0);
   const low = saved(savings.filter(({ isSure }) => isSure));

@@ -1,5 +1,6 @@
 /** The audit as one HTML file: no scripts, nothing from elsewhere, every text escaped. */
 import { cleanLine } from "../base/clean-text.ts";
+import { localMinute } from "../base/local-time.ts";
 import type { Audit, AuditTotal } from "./audit-transcripts.ts";
 import { CATEGORIES, sumOf, type Tokens, UNEXPLAINED_LABEL } from "./categories.ts";
 
@@ -51,7 +52,7 @@ export function auditHtml(audit: Audit, { now }: { now: Date }): string {
 <body>
 <main>
 <h1>Where the window went</h1>
-<p class="lead">${number(main)} sessions, ${number(sessions.length - main)} sub-agents, ${number(windows)} windows, ${number(compactions)} compactions. ${number(tokens)} tokens in windows; ${number(carried)} sent in all requests, most of them from the cache. Written ${escaped(now.toISOString().slice(0, 16).replace("T", " "))} UTC by Haversack. Tokens are o200k tokens, counted from the transcripts.</p>
+<p class="lead">${number(main)} sessions, ${number(sessions.length - main)} sub-agents, ${number(windows)} windows, ${number(compactions)} compactions. ${number(tokens)} tokens in windows; ${number(carried)} sent in all requests, most of them from the cache. Written ${localMinute(now)} by Haversack; times are in the time zone of that machine. Tokens are o200k tokens, counted from the transcripts.</p>
 <h2>What filled the windows</h2>
 ${categoryChart(audit.categories)}
 ${audit.wastes.length > 0 ? `<h2>Largest wastes</h2>\n${wasteList(audit)}` : ""}
@@ -74,42 +75,40 @@ function categoryChart(categories: Tokens): string {
   const all = sumOf(categories) || 1;
   const rows = ROWS.filter(({ key }) => categories[key] > 0 || key === "unexplained");
   const most = Math.max(...rows.map(({ key }) => categories[key]), 1);
-  const [height, left, width] = [24, 230, 480];
-  const bars = rows.map(({ key, label }, row) => {
+  const bars = rows.map(({ key, label }) => {
     const value = categories[key];
-    const y = row * height;
-    const length = Math.max(1, (value / most) * width);
-    return `<text x="${left - 10}" y="${y + 16}" text-anchor="end">${escaped(label)}</text><rect x="${left}" y="${y + 4}" width="${length.toFixed(1)}" height="16" rx="2" style="fill:hsl(${COLOURS[key]})"><title>${escaped(label)}: ${number(value)} tokens</title></rect><text x="${(left + length + 8).toFixed(1)}" y="${y + 16}" class="value">${number(value)} · ${((100 * value) / all).toFixed(1)}%</text>`;
+    const width = Math.max(0.3, (100 * value) / most).toFixed(1);
+    return `<tr><th scope="row">${escaped(label)}</th><td>${number(value)}</td><td>${((100 * value) / all).toFixed(1)}%</td><td class="bar"><span style="width:${width}%;${fill(key)}"></span></td></tr>`;
   });
-  return `<svg viewBox="0 0 860 ${rows.length * height}" role="img" aria-label="Tokens by category">${bars.join("\n")}</svg>`;
+  return `<table class="bars"><tbody>${bars.join("\n")}</tbody></table>`;
 }
 
+/** One column per day. Sizes are in percent, so that the text keeps its size on a phone. */
 function dayChart(days: readonly AuditTotal[]): string {
-  const [width, height] = [860, 220];
-  const most = Math.max(...days.map(({ tokens }) => tokens), 1);
-  const step = width / days.length;
+  const highest = days.reduce((one, other) => (other.tokens > one.tokens ? other : one));
+  const every = Math.ceil(days.length / 7);
   const columns = days.map((day, place) => {
-    let y = height;
     const parts = ROWS.flatMap(({ key, label }) => {
-      const size = (day.categories[key] / most) * height;
-      if (size < 0.3) return [];
-      y -= size;
+      const size = (100 * day.categories[key]) / Math.max(highest.tokens, 1);
+      if (size < 0.1) return [];
       return [
-        `<rect x="${(place * step + 1).toFixed(1)}" y="${y.toFixed(1)}" width="${Math.max(1, step - 2).toFixed(1)}" height="${size.toFixed(1)}" style="fill:hsl(${COLOURS[key]})"><title>${escaped(day.name)}, ${escaped(label)}: ${number(day.categories[key])} tokens</title></rect>`,
+        `<span style="height:${size.toFixed(1)}%;${fill(key)}" title="${escaped(day.name)}, ${escaped(label)}: ${number(day.categories[key])} tokens"></span>`,
       ];
     });
-    const every = Math.ceil(days.length / 12);
-    const label =
-      place % every === 0
-        ? `<text x="${(place * step + step / 2).toFixed(1)}" y="${height + 18}" text-anchor="middle">${escaped(day.name.slice(5))}</text>`
-        : "";
-    return parts.join("") + label;
+    const label = place % every === 0 ? `<b>${escaped(day.name.slice(5))}</b>` : "";
+    return `<div>${parts.join("")}${label}</div>`;
   });
-  return `<svg viewBox="0 0 ${width} ${height + 26}" role="img" aria-label="Tokens in windows by day">${columns.join("\n")}</svg>\n${legend()}`;
+  const most = `The highest: ${number(highest.tokens)} tokens on ${escaped(highest.name)}.`;
+  return `<div class="days" role="img" aria-label="Tokens in windows by day. ${most}">${columns.join("\n")}</div>\n<p class="notes">${most}</p>\n${legend(days)}`;
 }
 
-function legend(): string {
-  return `<ul class="legend">${ROWS.map(({ key, label }) => `<li><span style="background:hsl(${COLOURS[key]})"></span>${escaped(label)}</li>`).join("")}</ul>`;
+function legend(days: readonly AuditTotal[]): string {
+  const shown = ROWS.filter(({ key }) => days.some(({ categories }) => categories[key] > 0));
+  return `<ul class="legend">${shown.map(({ key, label }) => `<li><span style="${fill(key)}"></span>${escaped(label)}</li>`).join("")}</ul>`;
+}
+
+function fill(key: keyof Tokens): string {
+  return `background:hsl(${COLOURS[key]})`;
 }
 
 function wasteList({ wastes }: Audit): string {
@@ -153,10 +152,10 @@ function compactionTable({ sessions }: Audit): string {
       .map(({ key, label }) => `${label} ${number(lost[key] ?? 0)}`)
       .join(", ");
     const loaded = skills.length > 0 ? `. Skills loaded before: ${skills.join(", ")}` : "";
-    const when = (at ?? "").slice(0, 16).replace("T", " ");
+    const when = at === null ? "" : localMinute(new Date(at));
     return `<tr><td>${escaped(when)}<br><span class="path">${escaped(`${client} ${sessionId}`)}</span></td><td>${escaped(trigger)}</td><td>${number(before)}</td><td>${number(after)}</td><td class="wide">${escaped(what + loaded)}</td></tr>`;
   });
-  return table(["When (UTC)", "Trigger", "Before", "After", "Lost"], rows, all.length);
+  return table(["When", "Trigger", "Before", "After", "Lost"], rows, all.length);
 }
 
 /** All categories side by side in one line. */
@@ -177,7 +176,7 @@ function strip(categories: Tokens): string {
 
 function table(columns: readonly string[], rows: readonly string[], total: number): string {
   const left = total > rows.length ? `<p>${number(total - rows.length)} more are in the JSON output.</p>` : "";
-  return `<div class="scroll"><table><thead><tr>${columns.map((name) => `<th>${escaped(name)}</th>`).join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>${left}`;
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${escaped(columns[0] ?? "")}"><table><thead><tr>${columns.map((name) => `<th>${escaped(name)}</th>`).join("")}</tr></thead><tbody>${rows.join("\n")}</tbody></table></div>${left}`;
 }
 
 function notes({ records, overcounted, sessions }: Audit): string {
@@ -201,13 +200,19 @@ body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-
 main{max-width:920px;margin:0 auto;padding:24px 20px 60px}
 h1{font-size:26px;margin:0 0 8px}h2{font-size:18px;margin:34px 0 10px}
 .lead,.notes{color:var(--dim);max-width:70ch}
-svg{width:100%;height:auto;display:block}svg text{fill:var(--fg);font:13px system-ui,sans-serif}svg .value{fill:var(--dim)}
-.strip{width:240px;max-width:100%;border-radius:2px}
+.strip{display:block;width:240px;max-width:100%;height:auto;border-radius:2px}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:14px}
 th,td{text-align:right;padding:6px 10px;border-bottom:1px solid var(--line);vertical-align:top;white-space:nowrap}
 th:first-child,th:last-child,td:first-child,td:last-child{text-align:left}
 td:first-child,td.wide{white-space:normal;overflow-wrap:anywhere;min-width:14em}
 .path{color:var(--dim);font-size:13px}.wastes li{margin:0 0 10px}.wastes em{color:var(--dim)}
+.bars th,.bars td{border:0;padding:3px 12px 3px 0;text-align:right;vertical-align:middle;white-space:normal;min-width:0}
+.bars th{font-weight:400;text-align:left;width:1%;min-width:8.5em}.bars td{width:1%;font-variant-numeric:tabular-nums}.bars td+td{color:var(--dim)}
+.bars .bar{width:auto}.bars .bar span{display:block;height:14px;border-radius:3px}
+.days{display:flex;gap:2px;height:220px;margin-bottom:30px;border-bottom:1px solid var(--line)}
+.days div{flex:1;min-width:0;max-width:96px;display:flex;flex-direction:column-reverse;position:relative}
+.days b{position:absolute;top:100%;left:0;padding-top:5px;font-weight:400;font-size:13px;color:var(--dim)}
+@media(min-width:600px){.bars th{white-space:nowrap}}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 16px;padding:0;font-size:13px;color:var(--dim)}
 .legend span{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px}
 `;

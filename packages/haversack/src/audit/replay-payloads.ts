@@ -18,7 +18,7 @@ export function readPayloads(text: string): RecordedPayloads {
   const take = (value: unknown, line: number) => {
     const record = payloadIn(value);
     if (record) found.payloads.push(record);
-    else found.problems.push({ line, problem: "is no hook payload: it has no hook_event_name" });
+    else found.problems.push({ line, problem: "is not a hook payload: it has no hook_event_name" });
   };
   const whole = parse(text);
   if (whole !== undefined) {

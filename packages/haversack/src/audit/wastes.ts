@@ -2,6 +2,7 @@
 
 import { cleanLine } from "../base/clean-text.ts";
 import { maskSecrets } from "../base/mask.ts";
+import { type ClientFacts, type ClientName, FACTS } from "../clients/facts.ts";
 import type { AuditedSession } from "./audit-transcripts.ts";
 import { AT } from "./categories.ts";
 import { HANDLE_TOKENS, type Item, type Lane, PASTED_TOKENS } from "./window-ledger.ts";
@@ -34,6 +35,7 @@ export type WasteKind =
 interface Total extends Item {
   project: string;
   windows: number;
+  clients: Set<string>;
 }
 
 /** Above this number, the smallest are dropped to limit memory. A large waste is never among them. */
@@ -43,9 +45,9 @@ const MOST_TOTALS = 20_000;
 export class ItemTotals {
   readonly #totals = new Map<string, Total>();
 
-  take({ project = "", windows }: Lane): void {
+  take({ client, project = "", windows }: Lane): void {
     const pasted = new Set<string>();
-    for (const { items } of windows) for (const item of items.values()) this.#add(item, project, pasted);
+    for (const { items } of windows) for (const item of items.values()) this.#add(item, { client, project, pasted });
     if (this.#totals.size > MOST_TOTALS) this.#forget();
   }
 
@@ -53,13 +55,14 @@ export class ItemTotals {
     return [...this.#totals.values()];
   }
 
-  #add(item: Item, project: string, pasted: Set<string>): void {
+  #add(item: Item, { client, project, pasted }: { client: string; project: string; pasted: Set<string> }): void {
     const key = `${item.category}\0${project}\0${item.name}`;
     const total = this.#totals.get(key);
     // A document that a compaction kept does not count as pasted again.
     const isKept = item.category === AT.pasted && pasted.has(item.name);
     if (item.category === AT.pasted) pasted.add(item.name);
-    if (!total) this.#totals.set(key, { ...item, project, windows: 1 });
+    total?.clients.add(client);
+    if (!total) this.#totals.set(key, { ...item, project, windows: 1, clients: new Set([client]) });
     else {
       if (!isKept) total.count += item.count;
       total.tokens += item.tokens;
@@ -75,8 +78,6 @@ export class ItemTotals {
   }
 }
 
-/** In characters: about the size from which an output counts as a waste. */
-const REPLACE_OUTPUTS = "`haversack config set outputs.replace_over 4000`";
 const MOST_WASTES = 10;
 /** Smaller ones are not worth a line. */
 const LEAST_TOKENS = 200;
@@ -95,7 +96,7 @@ export function findWastes(items: ItemTotals, sessions: readonly AuditedSession[
     .slice(0, MOST_WASTES);
 }
 
-function wasteOf({ category, project, name, count, tokens, wasted, windows }: Total): Waste | undefined {
+function wasteOf({ category, project, name, count, tokens, wasted, windows, clients }: Total): Waste | undefined {
   const all = Math.round(tokens);
   const about = { project, name: shown(insideOf(project, name)), tokens: Math.round(wasted), count, windows };
   switch (category) {
@@ -106,7 +107,7 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
         kind: "skill-listing",
         text: `The client's own listing of skills was in ${some(windows, "window")}, used or not.`,
         remedy:
-          "`haversack skill defer --all` takes your skills out of it; a prompt that needs one still finds it. Bundled skills stay.",
+          "`haversack init`, then `haversack skill defer --all`, takes your skills out of it; a prompt that needs one still finds it. Bundled skills stay.",
       };
     case AT.skill_bodies:
       return wasted === 0
@@ -122,14 +123,20 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
         ...about,
         kind: "shell-output",
         text: `Output of \`${about.name}\`: ${some(count, "result")}, ${number(all)} tokens in all.`,
-        remedy: `${REPLACE_OUTPUTS} keeps head, tail and errors (about ${HANDLE_TOKENS} tokens), except in Gemini CLI; \`haversack recall\` returns the rest.`,
+        remedy: replacing(clients, {
+          works: `keeps head, tail and errors (about ${HANDLE_TOKENS} tokens); \`haversack recall\` returns the rest`,
+          otherwise: "Run it so that it prints less, for example with `| tail -50`",
+        }),
       };
     case AT.mcp_results:
       return {
         ...about,
         kind: "mcp-result",
         text: `Results of the MCP tool ${about.name}: ${some(count, "result")}, ${number(all)} tokens in all.`,
-        remedy: `Ask the tool for fewer fields. ${REPLACE_OUTPUTS}, then \`haversack init\`, keeps head and tail of long ones, except in Gemini CLI.`,
+        remedy: replacing(clients, {
+          works: "keeps head and tail of long ones; `haversack recall` returns the rest",
+          otherwise: "Ask the tool for fewer fields or fewer results",
+        }),
       };
     case AT.sub_agent_results:
       return {
@@ -137,8 +144,9 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
         name: "",
         kind: "sub-agent-result",
         text: `${some(count, "sub-agent report")} came back whole.`,
-        remedy:
-          "`haversack config set work.replace_results true` shows the coordinator the summary of the stored handoff instead, if the sub-agent worked on a task.",
+        remedy: canReplace(clients, "sub-agent")
+          ? "`haversack config set work.replace_results true`, then `haversack init`, shows the coordinator the summary of the stored handoff instead, if the sub-agent worked on a task."
+          : `Ask sub-agents for a short report, and for the rest in a file. ${noHook(clients)}`,
       };
     case AT.pasted:
       return {
@@ -162,6 +170,28 @@ function wasteOf({ category, project, name, count, tokens, wasted, windows }: To
     default:
       return undefined;
   }
+}
+
+/** In characters: about the size from which an output counts as a waste. */
+const REPLACE_OUTPUTS = "`haversack config set outputs.replace_over 4000`, then `haversack init`,";
+
+/** A remedy for long results, which depends on whether hooks of these clients can replace them. */
+function replacing(clients: ReadonlySet<string>, { works, otherwise }: { works: string; otherwise: string }): string {
+  if (!canReplace(clients, "output")) return `${otherwise}. ${noHook(clients)}`;
+  const others = [...clients].filter((client) => !canReplace(new Set([client]), "output"));
+  return `${REPLACE_OUTPUTS} ${works}${others.length > 0 ? `, not in ${titles(others)}` : ""}.`;
+}
+
+function canReplace(clients: ReadonlySet<string>, what: ClientFacts["replaces"][number]): boolean {
+  return [...clients].some((client) => FACTS[client as ClientName]?.replaces.includes(what));
+}
+
+function noHook(clients: ReadonlySet<string>): string {
+  return `No hook of ${titles([...clients])} can replace it.`;
+}
+
+function titles(clients: readonly string[]): string {
+  return clients.map((client) => FACTS[client as ClientName]?.title ?? client).join(" or ");
 }
 
 /** With the largest waste first. */
@@ -204,6 +234,7 @@ function pastedOnceOf(totals: readonly Total[]): Waste[] {
 function rereadsOf(totals: readonly Total[]): Waste[] {
   return [...byProject(totals, ({ category }) => category === AT.file_rereads)].map(([project, files]) => {
     const [most, ...others] = files;
+    const clients = new Set(files.flatMap((file) => [...file.clients]));
     const sum = (of: (total: Total) => number) => files.reduce((all, total) => all + of(total), 0);
     const name = shown(insideOf(project, most.name));
     const rest =
@@ -214,7 +245,10 @@ function rereadsOf(totals: readonly Total[]): Waste[] {
       ...{ kind: "reread", project, name, tokens: Math.round(sum(({ wasted }) => wasted)) },
       ...{ count: sum(({ count }) => count), windows: Math.max(...files.map(({ windows }) => windows)) },
       text: `${name || "A file"} was read again unchanged ${times(most.count)}${rest}, while the window still held the same text.`,
-      remedy: `${REPLACE_OUTPUTS} replaces a long unchanged read by one line, in Claude Code and opencode; \`haversack recall\` returns it.`,
+      remedy: replacing(clients, {
+        works: "replaces a long unchanged read by one line; `haversack recall` returns it",
+        otherwise: "Ask for the lines that matter instead of the whole file",
+      }),
     };
   });
 }
@@ -253,10 +287,10 @@ function times(count: number): string {
   return count === 1 ? "once" : count === 2 ? "twice" : `${number(count)} times`;
 }
 
-function some(count: number, noun: string): string {
+export function some(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-function number(value: number): string {
+export function number(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }

@@ -76,11 +76,11 @@ describe("readFrontmatter", () => {
     expect(data).toEqual({ description: "Use when: a b c: d: e", name: "x" });
   });
 
-  it("reports a key that stands twice; the last one counts", () => {
+  it("reports a key that is listed twice; the last one counts", () => {
     const { data, problems } = readFrontmatter("---\nname: one\nname: two\n---\n");
     expect(data).toEqual({ name: "two" });
     expect(problems).toMatchObject([
-      { code: "frontmatter-duplicate-key", text: "“name” stands twice: the last one counts" },
+      { code: "frontmatter-duplicate-key", text: "“name” is listed twice: the last one counts" },
     ]);
   });
 

@@ -100,7 +100,7 @@ function readHeader(header: string, problems: FrontmatterProblem[]): Record<stri
       problems.push(problem("warning", "frontmatter-duplicate-key", `${whole.duplicate}: the last one counts`));
     if (isRecord(whole.value)) return whole.value;
     if (whole.value === null) return {};
-    const text = "the lines between the two --- are no `key: value` entries";
+    const text = "the lines between the two --- are not `key: value` entries";
     problems.push(problem("warning", "frontmatter-not-a-map", text));
     return undefined;
   }
@@ -207,7 +207,7 @@ function readYaml(text: string): YamlReading {
     const seen = new Set<string>();
     const twice = splitEntries(text).find(({ key }) => seen.size === seen.add(key).size);
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
-    return twice ? { value, duplicate: `“${twice.key}” stands twice` } : { value };
+    return twice ? { value, duplicate: `“${twice.key}” is listed twice` } : { value };
   } catch (error) {
     // Alias bombs (ReferenceError) and nesting beyond the stack (RangeError) end here; the caller then reads entry by entry.
     return { problem: firstLine(error instanceof Error ? error.message : String(error)) };

@@ -105,7 +105,7 @@ export function absolute(path: string, base: string): string {
   return parts.join("/") || "/";
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 

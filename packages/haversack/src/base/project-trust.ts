@@ -23,12 +23,13 @@ export interface Untrusted {
 
 /** What the user accepts besides the database. */
 export interface Accepted {
-  /** See `farReaching` in config.ts. */
+  /** The far-reaching settings of the project's config: see `farReaching` in config.ts. */
   settings?: string | undefined;
+  /** The project's templates, by role. A changed template needs a new acceptance. */
   templates?: Record<string, string> | undefined;
-  /** See skills/rules/rule-reach.ts. */
+  /** The project's rules that load text unasked: see skills/rules/rule-reach.ts. */
   rules?: string[] | undefined;
-  /** The address of the shared store that holds the project's work; see engine/team/shared-place.ts. */
+  /** The address of the shared store, without a password; see engine/work-of.ts. Absent: work is in the local store. */
   shared?: string | undefined;
 }
 
@@ -39,19 +40,11 @@ export interface Accepted {
  */
 export type Distrust = "link" | "other-file" | "other-log" | "no-record" | "no-home";
 
-export interface TrustRecord {
+export interface TrustRecord extends Accepted {
   /** Real path of the state folder, `.haversack/`. */
   folder: string;
   /** Identity of the database file, see `fileIdentity`. Absent: there was no database, and only settings were accepted. */
   store?: string;
-  /** The far-reaching settings of the project's config, as accepted; see config.ts. */
-  settings?: string;
-  /** The project's templates as accepted, by role. A changed template needs a new acceptance. */
-  templates?: Record<string, string>;
-  /** The project's rules that load text unasked, as accepted; see skills/rules/rule-reach.ts. */
-  rules?: string[];
-  /** Without a password. Absent: work is in the local store. */
-  shared?: string;
   /** State of git's index when it was last searched for database files; see `indexState`. */
   index?: string | undefined;
   /** When the store was last created or accepted. */

@@ -13,6 +13,7 @@
  * The hook bundles this file, so it may import only `fs`.
  */
 import {
+  accessSync,
   closeSync,
   constants,
   copyFileSync,
@@ -80,7 +81,7 @@ export function putNewFile(
   return guarded(path, () => {
     const target = targetOf(path, within);
     if (lstatSync(target, QUIET)) return false;
-    if (data.length === 0) return makeEmpty(target, mode);
+    if (data.length === 0) return unless(["EEXIST"], () => closeSync(openNew(target, mode)));
     const aside = writeAside(target, data, { before: undefined, mode, isSynced });
     try {
       return moveToFreeName(aside, target);
@@ -122,19 +123,12 @@ export function makeNewFolder(path: string, { within, mode = 0o777 }: Place & { 
 
 /** Removes a link itself, never its target. False: it was not there. */
 export function removeFile(path: string, { within }: Place): boolean {
-  return guarded(path, () => unlessMissing(() => unlinkSync(nameOf(path, within))));
+  return guarded(path, () => unless(MISSING, () => unlinkSync(nameOf(path, within))));
 }
 
 /** False: it was not there, or it is not empty. */
 export function removeEmptyFolder(path: string, { within }: Place): boolean {
-  return guarded(path, () => {
-    try {
-      return unlessMissing(() => rmdirSync(nameOf(path, within)));
-    } catch (error) {
-      if (["ENOTEMPTY", "EEXIST"].includes(errnoOf(error))) return false;
-      throw error;
-    }
-  });
+  return guarded(path, () => unless([...MISSING, "ENOTEMPTY", "EEXIST"], () => rmdirSync(nameOf(path, within))));
 }
 
 /** Renames a file in the same place. With `isNew`, returns false if the name is taken. */
@@ -350,16 +344,6 @@ function takeOver(file: number, { mode, uid, gid }: Stats): void {
   fchmodSync(file, mode & 0o7777);
 }
 
-function makeEmpty(target: string, mode: number): boolean {
-  try {
-    closeSync(openNew(target, mode));
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === "EEXIST") return false;
-    throw error;
-  }
-}
-
 /** Uses a hard link, because unlike a rename it fails if the name was taken meanwhile. */
 function moveToFreeName(from: string, to: string): boolean {
   try {
@@ -373,23 +357,20 @@ function moveToFreeName(from: string, to: string): boolean {
   }
 }
 
+/** False: another process made it a moment ago. */
 function makeOne(folder: string, mode: number): boolean {
-  try {
-    mkdirSync(folder, { mode });
-    return true;
-  } catch (error) {
-    // Another process made it a moment ago.
-    if (errnoOf(error) === "EEXIST") return false;
-    throw error;
-  }
+  return unless(["EEXIST"], () => mkdirSync(folder, { mode }));
 }
 
-function unlessMissing(action: () => void): boolean {
+const MISSING = ["ENOENT", "ENOTDIR"];
+
+/** False: the action failed with one of these codes. */
+function unless(codes: readonly string[], action: () => unknown): boolean {
   try {
     action();
     return true;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(errnoOf(error))) return false;
+    if (codes.includes(errnoOf(error))) return false;
     throw error;
   }
 }
@@ -446,4 +427,14 @@ function fileInPlace(path: string): HaversackError {
 
 function fault(path: string, why: string, hint = "replace the link"): HaversackError {
   return new HaversackError("file-unwritable", `${path}: nothing was written, because ${why}`, { hint });
+}
+
+/** False also for a missing folder. */
+export function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

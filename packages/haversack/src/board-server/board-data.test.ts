@@ -96,6 +96,20 @@ describe.each([
     expect(await board.ready({})).toMatchObject({ tasks: [] });
     expect(await board.agents()).toMatchObject({ claims: [{ task_id: task, title: "Cut leather", agent: "june" }] });
     await board.release(task);
+    expect(await board.agents()).toMatchObject({ claims: [] });
     expect(await board.ready({})).toMatchObject({ tasks: [{ id: task }] });
   });
+});
+
+it("names the task of every claim, however many there are", async () => {
+  const opened = openSqlite();
+  const board = boardOn(opened);
+  const claimOne = async (number: number) => {
+    const { id: taskId } = (await board.create({ title: `Task ${number}` })) as { id: string };
+    await opened.other.claim({ taskId, leaseMs: 600_000 }, { name: `agent-${number}`, at: new Date() });
+  };
+  await Promise.all(Array.from({ length: 205 }, (_, number) => claimOne(number)));
+  const { claims } = (await board.agents()) as { claims: { title?: string }[] };
+  expect(new Set(claims.map(({ title }) => title)).size).toBe(205);
+  expect(claims.filter(({ title }) => title === undefined)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** What the board's page reads and changes, as JSON with snake_case keys. One method per request; each is one call into the project. */
 import { HaversackError } from "../base/errors.ts";
 import type { LiveSkills } from "../engine/live-skills.ts";
+import { teamState } from "../engine/team/team-state.ts";
 import { listAgents } from "../engine/wake/agents.ts";
 import { sendMessage } from "../engine/wake/messages.ts";
 import { listActivity } from "../engine/work/activity.ts";
@@ -20,6 +21,7 @@ import {
   COLUMNS,
   type Column,
   type GroupsView,
+  type ProjectView,
   type SavingsRow,
   type SkillUseRow,
 } from "./board-types.ts";
@@ -71,12 +73,22 @@ export class BoardData {
     this.#from = sources;
   }
 
-  get project(): { name: string } {
-    return { name: this.#from.name };
+  /** `offline`: the team's store cannot be reached, so all that is shown is of the snapshot. */
+  project(): Promise<ProjectView> {
+    return this.#from.read(async ({ handle }) => {
+      const { offline, takenAt, backlog } = teamState(handle) ?? {};
+      return {
+        name: this.#from.name,
+        ...(offline && { offline: { ...(takenAt && { snapshot_at: takenAt }), waiting: backlog?.count ?? 0 } }),
+      };
+    });
   }
 
   version(): Promise<string> {
-    return this.#from.read(async (parts) => [this.#from.localMark(parts), parts.changeMark(), this.#writes].join("."));
+    return this.#from.read(async (parts) => {
+      const since = teamState(parts.handle)?.offline?.since.getTime();
+      return [this.#from.localMark(parts), parts.changeMark(), this.#writes, since].join(".");
+    });
   }
 
   /** `limits`: how many cards of a column, if not the first 60. */
@@ -183,12 +195,16 @@ export class BoardData {
         agents.push({ ...agent, messages: inbox.items, message_count: inbox.total });
       }
       const claims = await parts.store.listClaims({ at: parts.by.at });
-      const held = await listTasks({ status: "in_progress", limit: MOST_GROUPS }, parts);
-      const titles = new Map(held.items.map(({ id, title }) => [id, title]));
+      const held = await listTasks({ status: "in_progress", limit: Math.max(claims.length, 1) }, parts);
+      const known = new Map(held.items.map(({ id, title }) => [id, title]));
+      const titles = claims.map(async ({ taskId }) => {
+        return known.get(taskId) ?? (await parts.store.getTask(taskId, parts.by.at)).title;
+      });
+      const named = (await Promise.all(titles)).map((title, at) => ({ title, ...claims[at]! }));
       return {
         agents,
-        claims: claims.map(({ taskId, agent, claimedAt, leaseUntil }) => ({
-          ...{ task_id: taskId, title: titles.get(taskId), agent, claimed_at: claimedAt, lease_until: leaseUntil },
+        claims: named.map(({ taskId, title, agent, claimedAt, leaseUntil }) => ({
+          ...{ task_id: taskId, title, agent, claimed_at: claimedAt, lease_until: leaseUntil },
         })),
       };
     });

@@ -18,6 +18,12 @@ export interface SavingsRow {
   native_cached: number;
 }
 
+export interface ProjectView {
+  name: string;
+  /** The store that the project shares cannot be reached. `waiting`: changes of this machine that are sent later. */
+  offline?: { snapshot_at?: Date; waiting: number };
+}
+
 export interface BoardCard {
   id: string;
   title: string;

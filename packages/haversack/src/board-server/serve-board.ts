@@ -83,7 +83,7 @@ export async function serveBoard(sources: BoardSources, { assets, port = 0, log 
   };
   api.use(bodyLimit({ maxSize: MOST_BODY, onError: isTooLong }));
   api.get("/board", async (c) => c.json(await data.board(scopeOf(c), limitsOf(c))));
-  api.get("/project", (c) => c.json(data.project));
+  api.get("/project", async (c) => c.json(await data.project()));
   api.get("/groups", async (c) => c.json(await data.groups(c.req.query("kind") === "story" ? "story" : "epic")));
   api.get("/audit", (c) => c.json(data.audit()));
   api.post("/audit", async (c) => c.json(data.startAudit(await bodyOf(c)), 202));
@@ -159,8 +159,8 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-const WRONG_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Haversack board</title>
-<h1>The token in this address is wrong</h1><p>Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.</p></html>`;
+const WRONG_TOKEN = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Haversack board</title>
+<link rel="stylesheet" href="/app.css"><main class="page"><h1>The token in this address is wrong</h1><p>Open the whole address that <code>haversack board</code> printed in the terminal. Each start has its own.</p></main></html>`;
 
 function isOwnPage(c: Context, own: string): boolean {
   const site = c.req.header("sec-fetch-site");

@@ -25,7 +25,7 @@ if (major < 22 || (major === 22 && minor < 16)) {
   // Hooks need a POSIX shell, and trust in a store needs file owners and modes.
   process.stderr.write("haversack: error: Windows is not supported\nhaversack: hint: run it inside WSL\n");
   process.exitCode = 3;
-} else if ((first === "--version" || first === "-V") && others.length === 0) {
+} else if (first !== undefined && ["--version", "-V", "-v"].includes(first) && others.length === 0) {
   process.stdout.write(`${__VERSION__}\n`);
 } else {
   const daily = DAILY.find((name) => name === first || name === `${first} ${others[0]}`);

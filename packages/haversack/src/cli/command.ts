@@ -171,7 +171,8 @@ const EXIT_OF: Partial<Record<FaultCode, ExitCode>> = {
 export function sayError(io: Pick<Io, "err" | "helpHint">, text: string, hint?: string): void {
   const [, error = text, guess] = /^(.*?); (did you mean .*\?|`(?:haversack |--).*)$/s.exec(text) ?? [];
   const help = guess ?? hint ?? io.helpHint;
-  io.err(`haversack: error: ${error}\n${help ? `haversack: hint: ${help}\n` : ""}`);
+  // Agents read the same text as a sentence.
+  io.err(`haversack: error: ${error.replace(/(?<=[^.])\.$/, "")}\n${help ? `haversack: hint: ${help}\n` : ""}`);
 }
 
 /** Prints one line each. Notes are about the output, not part of it. */

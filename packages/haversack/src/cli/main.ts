@@ -65,7 +65,7 @@ async function dispatch(words: readonly string[], io: Io): Promise<ExitCode> {
   if (first === undefined || words.every((word) => word === "--json"))
     return runCommand("", await import("./commands/start.ts"), words, io);
   if (first === "--help" || first === "-h" || first === "help") return showHelp(words.slice(1), io);
-  if (first === "--version" || first === "-V" || first === "version") {
+  if (first !== undefined && ["--version", "-V", "-v", "version"].includes(first)) {
     io.out(`${__VERSION__}\n`);
     return 0;
   }
@@ -181,6 +181,9 @@ const USUAL_NAMES: Readonly<Record<string, readonly string[]>> = {
   finish: ["done"],
   get: ["show"],
   view: ["show"],
+  install: ["init"],
+  setup: ["init"],
+  ps: ["top"],
 };
 
 function unknownCommand(words: readonly string[], io: Io): ExitCode {
@@ -203,7 +206,9 @@ function unknownCommand(words: readonly string[], io: Io): ExitCode {
     return 2;
   }
   const typed = second && !second.startsWith("-") ? `${first} ${second}` : first;
-  const usual = (USUAL_NAMES[first] ?? []).map((name) => `task ${name}`).filter((name) => names.includes(name));
+  const usual = (USUAL_NAMES[first] ?? [])
+    .flatMap((name) => [`task ${name}`, name])
+    .filter((name) => names.includes(name));
   const [guess] = [
     ...usual,
     // `list` suggests `task list`; else the first family in the table that has the word.

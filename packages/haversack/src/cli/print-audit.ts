@@ -1,7 +1,10 @@
 /** The audit as text: where the windows went, what was wasted, and who spent it. */
+
 import type { Audit, AuditedSession, AuditTotal, Compaction } from "../audit/audit-transcripts.ts";
 import { CATEGORIES, type Tokens, UNEXPLAINED_LABEL } from "../audit/categories.ts";
+import { number, some } from "../audit/wastes.ts";
 import { cleanLine } from "../base/clean-text.ts";
+import { localMinute } from "../base/local-time.ts";
 import { bar, canDraw } from "./charts.ts";
 import type { Io } from "./command.ts";
 import { shortPath } from "./print-plan.ts";
@@ -162,20 +165,9 @@ function oneLine(text: string): string {
 }
 
 function localTime(at: string | null): string {
-  if (at === null) return "(no time)       ";
-  const time = new Date(at);
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;
+  return at === null ? "(no time)       " : localMinute(new Date(at));
 }
 
 function more(total: number, limit: number): string[] {
   return total > limit ? [`  ${number(total - limit)} more; \`--limit\` shows them, \`--json\` has all.`] : [];
-}
-
-function some(count: number, noun: string): string {
-  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function number(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
 }

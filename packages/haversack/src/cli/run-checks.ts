@@ -28,7 +28,7 @@ export function requireClient(
     }
     const missing = missingProgram(command, io);
     if (missing !== undefined) {
-      throw new HaversackError("not-found", `headless.command names ${missing}, which is no program here`, {
+      throw new HaversackError("not-found", `headless.command names ${missing}, which is not installed here`, {
         hint: "install it, or change headless.command in your own config",
       });
     }
@@ -159,7 +159,7 @@ export async function requireReady(
     `nothing is ready: ${counts.blocked} blocked, ${counts.in_progress} in progress, ${counts.todo} waiting${shown}${held}`,
     {
       hint: gone
-        ? `\`${gone.remedy}\` goes on with run ${gone.id}`
+        ? `\`${gone.remedy}\` continues run ${gone.id}`
         : (living ?? "`haversack task show ID` says what a task waits for"),
     },
   );

@@ -1,5 +1,7 @@
 /** Shows a run: a live view in a terminal, plain lines elsewhere, or one JSON object per line for programs. */
+
 import { stripControl } from "../base/clean-text.ts";
+import { isRecord } from "../base/json.ts";
 import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
 import type { EndWhy, LiveState } from "../runs/client-session.ts";
@@ -36,17 +38,13 @@ function snakeKeys(value: object): object {
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [
       key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      isPlain(one)
+      isRecord(one)
         ? snakeKeys(one)
         : Array.isArray(one)
-          ? one.map((item) => (isPlain(item) ? snakeKeys(item) : item))
+          ? one.map((item) => (isRecord(item) ? snakeKeys(item) : item))
           : one,
     ]),
   );
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function plainLine(io: Io, event: RunEvent): void {
@@ -67,13 +65,13 @@ function oneLine(text: string): string {
 function textOf(event: RunEvent): string | undefined {
   switch (event.kind) {
     case "run":
-      return `Run ${event.id} ${event.isContinued ? "goes on" : "starts"} with ${event.client}: ${event.open} open ${event.open === 1 ? "task" : "tasks"}; tests: ${event.testCommand ?? "none"}.`;
+      return `Run ${event.id} ${event.isContinued ? "continues" : "starts"} with ${event.client}: ${event.open} open ${event.open === 1 ? "task" : "tasks"}; tests: ${event.testCommand ?? "none"}.`;
     case "note":
       return `Note: ${event.text}`;
     case "session":
       return `Session ${event.number} (${purposeOf(event)}): ${event.tasks.map(taskName).join(", ")}`;
     case "batch":
-      return `Session ${event.number} goes on: ${event.tasks.map(taskName).join(", ")}`;
+      return `Session ${event.number} continues: ${event.tasks.map(taskName).join(", ")}`;
     case "asked":
       return `  ${ASKED[event.why]}asked to save and end.${event.why === "stopped" ? " Ctrl-C again, or `haversack runs stop --now`, does not wait." : ""}`;
     case "merged":
@@ -88,7 +86,7 @@ function textOf(event: RunEvent): string | undefined {
     case "tests":
       return `  Tests (${event.command}): ${event.isGreen ? "green" : event.isKnown ? "red as before" : "red"}, ${(event.tookMs / 1000).toFixed(1)} s${event.isGreen || event.isKnown ? "" : `; ${event.text}`}`;
     case "task":
-      return `  ${event.id} "${event.title}" ${event.state}${event.text === "" ? "" : `: ${event.text.replace(/\s+/g, " ").slice(0, 200)}`}`;
+      return `  ${event.id} "${event.title}" ${event.state === "claimed" ? "goes back" : event.state}${event.text === "" ? "" : `: ${event.text.replace(/\s+/g, " ").slice(0, 200)}`}`;
     case "wait":
       return `  Waits ${Math.round(event.ms / 1000)} s: ${event.why}`;
     case "stop": {

@@ -29,8 +29,10 @@ function terminal({ columns = 20, rows = 4 } = {}) {
 it("fits lines into the terminal and leaves it as it was", async () => {
   const { screen, stdin, raw, taken } = terminal({ columns: 6, rows: 2 });
   expect(taken()).toBe("\u001b[?1049h\u001b[?25l");
-  screen.draw(["\u001b[31mred\u001b[39m and more", "日本語日本語", "below the edge"]);
-  expect(taken()).toBe("\u001b[H\u001b[31mred\u001b[39m an\u001b[K\r\n日本語\u001b[K\u001b[J");
+  screen.draw(["\u001b[31mred\u001b[39m and more", "日本語日本語"]);
+  expect(taken()).toBe("\u001b[H\u001b[31mred\u001b[39m a…\u001b[K\r\n日本…\u001b[K\u001b[J");
+  screen.draw(["\u001b[31mredred\u001b[39m", "two", "three"]);
+  expect(taken()).toBe("\u001b[H\u001b[31mredred\u001b[39m\u001b[K\r\n… 2 m…\u001b[K\u001b[J");
   const waiting = screen.wait(60_000);
   stdin.emit("data", Buffer.from("x"));
   stdin.emit("data", Buffer.from("q"));

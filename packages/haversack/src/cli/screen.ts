@@ -2,7 +2,7 @@
 import type { Io } from "./command.ts";
 
 export interface Screen {
-  /** Cuts off what does not fit. Lines contain no control characters except colours. */
+  /** Cuts off what does not fit, and says so. Lines contain no control characters except colours. */
   draw(lines: readonly string[]): void;
   width(): number;
   /** Resolves after `ms`, or earlier when the terminal's size changes, or with `left` when the user leaves. */
@@ -51,7 +51,10 @@ export function openScreen(io: Pick<Io, "out" | "hasReader">, { stdin, stdout }:
   return {
     width: () => stdout.columns || 80,
     draw(lines) {
-      const shown = lines.slice(0, stdout.rows || 24).map((line) => cutShown(line, stdout.columns || 80));
+      const [rows, columns] = [stdout.rows || 24, stdout.columns || 80];
+      const below = `… ${lines.length - rows + 1} more lines`;
+      const fitting = lines.length > rows ? [...lines.slice(0, rows - 1), below] : lines;
+      const shown = fitting.map((line) => (shownColumns(line) <= columns ? line : `${cutShown(line, columns - 1)}…`));
       // Each line clears the rest of its row, and the last one everything below it. This avoids flicker.
       io.out(`\u001b[H${shown.map((line) => `${line}\u001b[K`).join("\r\n")}\u001b[J`);
     },
@@ -79,8 +82,9 @@ export function cutShown(line: string, columns: number): string {
   });
 }
 
-/** How many columns of the terminal a line takes that holds no control characters. */
+/** How many columns of the terminal a line takes that holds no control characters but colours. */
 export function shownColumns(line: string): number {
+  if (line.includes("\u001b")) return shownColumns(line.replace(/\u001b\[\d+m/g, ""));
   if (/^[ -~]*$/.test(line)) return line.length;
   let columns = 0;
   for (const character of line) columns += columnsTaken(character);

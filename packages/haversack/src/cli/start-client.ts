@@ -82,7 +82,8 @@ export function runClient(
 
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
 
-function withoutSession(env: Environment): Record<string, string> {
+/** For a client that starts a session of its own. */
+export function withoutSession(env: Environment): Record<string, string> {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !OF_A_SESSION.includes(entry[0]),
   );

@@ -18,12 +18,14 @@ describe("wrapText", () => {
 });
 
 describe("wrapColumns", () => {
-  it("goes on below the second column, and below the first word of plain text", () => {
+  it("continues below the second column or, if there is little room, below the first; plain text below its first word", () => {
     const help = "Usage: x\n\n  --long NAME  what it does, told at some length\nplain text that is too long as well\n";
-    expect(wrapColumns(help, 34)).toBe(
-      "Usage: x\n\n  --long NAME  what it does, told\n               at some length\nplain text that is too long as\nwell\n",
+    expect(wrapColumns(help, 40)).toBe(
+      "Usage: x\n\n  --long NAME  what it does, told at\n               some length\nplain text that is too long as well\n",
     );
     expect(wrapColumns(help, undefined)).toBe(help);
+    const long = "  haversack task list --json  those of an epic, for a script\n";
+    expect(wrapColumns(long, 40)).toBe("  haversack task list --json\n      those of an epic, for a script\n");
   });
 });
 

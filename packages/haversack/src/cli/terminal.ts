@@ -3,7 +3,7 @@ import { fstatSync, statSync, writeSync } from "node:fs";
 import { HaversackError } from "../base/errors.ts";
 import type { Io } from "./command.ts";
 
-/** Node throws if the folder was deleted while a shell stood in it. */
+/** Node throws if the folder was deleted while a shell was in it. */
 function workingFolder(): string {
   try {
     return process.cwd();
@@ -225,19 +225,22 @@ function shownLength(text: string): number {
   return text.replace(/\u001b\[\d+m/g, "").length;
 }
 
-/** Wraps a whole text. A long line continues below the start of its last column. */
+/** Wraps a whole text. A long line continues below the start of its second column, or has that column below the first if there is little room. */
 export function wrapColumns(text: string, width: number | undefined): string {
   if (width === undefined || width < MIN_WIDTH) return text;
   return text
     .split("\n")
     .flatMap((line) => {
-      if (shownLength(line) <= width) return [line];
       const head = /^ *\S.*? {2,}(?=\S)|^ */.exec(line)?.[0] ?? "";
       const indent = shownLength(head);
-      // The first column leaves too little room, so the rest continues with a small indent.
-      const [start, at] = width - indent < MIN_WIDTH ? ["", INDENT.length] : [head, indent];
-      const [first = "", ...rest] = wrapText(line.slice(start.length), width - at);
-      return [`${start}${first}`, ...rest.map((one) => `${" ".repeat(at)}${one}`)];
+      const isNarrow = width - indent < MIN_COLUMN;
+      const isBelow = isNarrow && head.trim() === "";
+      if (shownLength(line) <= width && !isBelow) return [line];
+      const at = isNarrow ? 3 * INDENT.length : indent;
+      const lines = wrapText(line.slice(head.length), width - at).map((one) => `${" ".repeat(at)}${one}`);
+      if (!isNarrow) return [`${head}${lines[0]?.slice(at)}`, ...lines.slice(1)];
+      const left = " ".repeat(head.search(/\S|$/));
+      return isBelow ? lines : [...wrapText(head.trim(), width - left.length).map((one) => `${left}${one}`), ...lines];
     })
     .join("\n");
 }
@@ -254,3 +257,5 @@ export function wrapLines(text: string, width: number | undefined): string {
 
 const INDENT = "  ";
 const MIN_WIDTH = 16;
+/** With less room for the second column, it goes below the first. */
+const MIN_COLUMN = 24;

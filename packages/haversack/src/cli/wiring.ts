@@ -5,18 +5,15 @@ import type { PlannedFile } from "../engine/init.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import type { Client, Scope, WiringPlace } from "../engine/wiring.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
-import { type Call, type ExitCode, flag, type Io, type OptionSpec, sayError, sayNote } from "./command.ts";
+import { type Call, type ExitCode, flag, type Io, type OptionSpec, option, sayError, sayNote } from "./command.ts";
 import { findInstalled } from "./installed.ts";
 import { formatDiff, formatSummary, shortPath } from "./print-plan.ts";
 import { ask } from "./terminal.ts";
 
 export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
-  client: {
-    type: "string",
-    value: "NAME",
+  client: option("NAME", "Only this client, found or not (default: all that are found).", {
     choices: CLIENTS.map(({ name }) => name),
-    about: "Only this client, found or not (default: all that are found).",
-  },
+  }),
   project: flag("This project, in files that are not committed (default)."),
   user: flag("All your projects, in your own settings."),
   diff: flag("Show every added or removed line, not only a line per file."),

@@ -44,7 +44,7 @@ export const FIELDS: OptionSpec = option(
 export function listOptions(defaultLimit: number) {
   return {
     limit: wholeNumber("N", `How many (default ${defaultLimit}).`),
-    offset: { type: "integer", value: "N", minimum: 0, about: "Leave out the first N." },
+    offset: option("N", "Leave out the first N.", { type: "integer", minimum: 0 }),
     "max-tokens": wholeNumber("N", "Stop before the output exceeds N tokens (estimated)."),
   } as const satisfies Record<string, OptionSpec>;
 }

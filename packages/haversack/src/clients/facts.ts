@@ -21,6 +21,8 @@ export interface ClientFacts {
    * (Claude Code 2.1.90) or cannot parse the file (Codex 0.140), so such entries are written only if the version is known.
    */
   serverHooksSince?: string;
+  /** Results that a hook can replace: of tools, a file read again among them, and a sub-agent's answer. */
+  replaces: readonly ("output" | "sub-agent")[];
   headless: Headless;
 }
 
@@ -44,6 +46,7 @@ export const FACTS: Readonly<Record<ClientName, ClientFacts>> = {
     quiet: { DISABLE_AUTOUPDATER: "1", DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
     ownPlace: ".claude/local/claude",
     serverHooksSince: "2.1.120",
+    replaces: ["output", "sub-agent"],
     headless: { begin: ["-p"], resume: (id) => ["-p", "--resume", id], end: [] },
   },
   codex: {
@@ -52,6 +55,7 @@ export const FACTS: Readonly<Record<ClientName, ClientFacts>> = {
     tested: "0.166.0",
     upTo: "minor",
     serverHooksSince: "0.166.0",
+    replaces: ["output"],
     // `-`: the prompt comes on standard input.
     headless: { begin: ["exec"], resume: (id) => ["exec", "resume", id], end: ["-"] },
   },
@@ -61,6 +65,7 @@ export const FACTS: Readonly<Record<ClientName, ClientFacts>> = {
     tested: "0.61.0",
     upTo: "minor",
     homeVariable: "GEMINI_CLI_HOME",
+    replaces: [],
     // Headless because standard input is no terminal; -p would need a prompt as its argument.
     headless: { begin: [], resume: (id) => ["--resume", id], end: [] },
   },
@@ -70,6 +75,7 @@ export const FACTS: Readonly<Record<ClientName, ClientFacts>> = {
     tested: "1.18.33",
     upTo: "minor",
     quiet: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
+    replaces: ["output", "sub-agent"],
     headless: { begin: ["run"], resume: (id) => ["run", "--session", id], end: [] },
   },
 };

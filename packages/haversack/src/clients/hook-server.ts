@@ -9,7 +9,7 @@ import { Judge } from "../engine/judge.ts";
 import { isOffForUser, isOffHere, loadConfig, type ProjectPaths, projectPaths } from "../engine/project.ts";
 import { matchSkills } from "../skills/matching/match-skills.ts";
 import type { StoreHandle } from "../store/sqlite/access.ts";
-import { PromptIndex } from "../store/sqlite/skills/skill-index.ts";
+import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { answerHook, type HookHost } from "./answer-hook.ts";
 import { eventsOfProcesses } from "./own-wiring.ts";
 
@@ -84,7 +84,7 @@ function promptJudge({ env, openStore }: Pick<HookHost, "env" | "openStore">) {
       const warn = (text: string) => logLine(paths!, { level: "warn", part: "judge", text });
       const handle = openStore(paths, String(session), warn);
       if (!handle) return undefined;
-      const { matches } = matchSkills({ prompt }, new PromptIndex(handle.db));
+      const { matches } = matchSkills({ prompt }, new SqliteSkillIndex(handle.db));
       const key = keyName === "" ? undefined : env[keyName];
       const name = JSON.stringify([url, model, key]);
       const judge = judges.get(name) ?? new Judge({ url, model, key }, { log: warn });

@@ -81,7 +81,7 @@ const WORDS: readonly (readonly [FailureReason, RegExp])[] = [
   ["max-turns", /\bmax(imum)? session turns\b/i],
   ["untrusted", /trusted (folder|directory|workspace)|skip-trust|skip-git-repo-check/i],
   ["prompt-too-long", /prompt is too long|context (length|window)|too many tokens/i],
-  // Codex tells of a 500 as of high demand.
+  // Codex reports a 500 as high demand.
   ["overloaded", /\b(overloaded|529|503|high demand)\b/i],
   // Before auth: Gemini CLI's advice at a 429 names another /auth method.
   ["rate-limited", /\b(429|rate.?limit|too many requests|quota|usage limit)\b/i],

@@ -101,13 +101,27 @@ export function textsOf(content: unknown): string {
   return all;
 }
 
+/** What a result is, from what the call was about: a skill, or a file. */
+export function kindOfFile(path: string): { kind: PartKind; name: string } {
+  const [, skill] = /([\w.-]+)\/SKILL\.md$/.exec(path) ?? [];
+  return skill ? { kind: "skill-body", name: skill } : { kind: "read", name: path };
+}
+
+/** The same for a shell command, which may show a skill or a file. */
+export function kindOfCommand(command: string): { kind: PartKind; name: string } {
+  const skill = skillInCommand(command);
+  if (skill) return { kind: "skill-body", name: skill };
+  const file = fileInCommand(command);
+  return file ? { kind: "read", name: file } : { kind: "shell", name: command };
+}
+
 /** The skill whose text a shell command shows: clients without a tool for skills read them this way. */
-export function skillInCommand(command: string): string | undefined {
+function skillInCommand(command: string): string | undefined {
   return /^\s*(?:cat|head|tail|sed|nl|less|bat)\b[^|;&]*?([\w.-]+)\/SKILL\.md['"]?\s*$/.exec(command)?.[1];
 }
 
 /** The file that a shell command shows, if it does nothing else. */
-export function fileInCommand(command: string): string | undefined {
+function fileInCommand(command: string): string | undefined {
   return /^\s*(?:cat|nl|bat|head|tail|sed -n)\s(?:[^|;&<>$`]*\s)?['"]?([\w./~@+-]*[\w-][\w./~@+-]*)['"]?\s*$/.exec(
     command,
   )?.[1];

@@ -47,7 +47,7 @@ You coordinate work on the task queue. Arguments: $ARGUMENTS
 
 Order, batch size and outcomes come from the \`haversack\` MCP tools (ToolSearch loads them): no planning or code of your own.
 
-1. \`--continue\`: get_session_context first; tasks in progress go on before new ones.
+1. \`--continue\`: get_session_context first; tasks in progress come before new ones.
 2. get_next_batch, with batch_size for \`-n N\` (\`auto\` or nothing: without), epic_id for \`--epic\`, story_id for \`--story\` (\`--all\`: neither). Nothing ready: report and stop.
 3. Per task one ${agent("implementer")}, all in one message, run_in_background: false. The prompt is "Task ID", no more: Haversack adds the task.
 4. By the last line of each answer:
@@ -71,7 +71,7 @@ const AGENTS: Readonly<Record<Role, { about: string; body: string }>> = {
     body: `You implement the one task whose ID is in the prompt.
 
 1. Claim it: update_task_status in_progress. ${REFUSED}
-2. Where work is in progress, go on from it. Do what the task says and no more; its files are yours, others are not.
+2. Where work is in progress, continue it. Do what the task says and no more; its files are yours, others are not.
 3. Test what you built and run the project's tests.
 4. Note decisions that the code does not show with update_task_wip. Files, tests and commits are noted by themselves.
 5. update_task_status review, whatever the verdict: only then can another go on.
@@ -95,15 +95,15 @@ Look for bugs, missing error handling, unsafe input, races, tests that cannot fa
 PASS: nothing that must change before it is merged. FAIL: something must. BLOCKED: it cannot be judged.`,
   },
   fixer: {
-    about: "Mends what a review found.",
-    body: `You mend what the last FAIL of the task whose ID is in the prompt names.
+    about: "Fixes what a review found.",
+    body: `You fix what the last FAIL of the task whose ID is in the prompt names.
 
 1. Read it: get_task_handoff with status FAIL and include_details.
 2. Claim the task: update_task_status in_progress. ${REFUSED}
-3. Find the cause, mend it, and leave the rest alone. A bug first gets a test that fails.
+3. Find the cause, fix it, leave the rest alone. A bug first gets a test that fails.
 4. Run the project's tests, then update_task_status review, whatever the verdict.
 
-PASS: every point is mended and the tests are green. FAIL: one is not. BLOCKED: something outside the task is missing.`,
+PASS: every point is fixed and the tests are green. FAIL: one is not. BLOCKED: something outside the task is missing.`,
   },
 };
 
@@ -111,7 +111,7 @@ const TOOLS =
   "The task stands below its ID; if it does not, get_task with fields full. The tools named here are those of the `haversack` MCP server; ToolSearch loads them.";
 
 function ending(role: Role): string {
-  return `At the end store the details with set_task_handoff (role: ${role}, status, summary, files_changed, full_details): all that others may need goes there, not into the answer. Then answer with a summary of at most five lines, the last line alone:
+  return `At the end store the details with set_task_handoff (role: ${role}, status, summary, files_changed, full_details): all that others may need goes there, not into the answer. Then answer in at most five lines, the last line alone:
 VERDICT: PASS|FAIL|BLOCKED`;
 }
 

@@ -65,7 +65,7 @@ function deferKeys(
   const change = deferral.set(before?.trim() ? before : deferral.blank, keys, mode, known);
   const skipped = change.foreign.map(({ key, value }) => ({
     name: nameOf(deferral, key),
-    why: `has an entry of yours already: ${value}`,
+    why: `already has an entry of yours: ${value}`,
   }));
 
   const isChanged = change.text !== (before ?? deferral.blank);
@@ -117,11 +117,7 @@ function undeferKeys(
  * Removes our entries from the client's settings until `resumeDeferred`. An entry that a person has since removed or changed belongs to
  * that person and does not come back.
  */
-export function pauseDeferred(deferral: Deferral, options: Pick<Options, "folder" | "cwd">): DeferReport {
-  return lockReceipt(options.folder, () => pauseKeys(deferral, options));
-}
-
-function pauseKeys(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
+function pauseDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
   const inForce = deferredInForce(deferral, folder);
   // Write the note first, so a kill in between does not lose which entries were ours.
   setPaused(deferral, { ...readReceipt(folder).deferred.paused[deferral.path], ...inForce }, folder);
@@ -132,11 +128,7 @@ function pauseKeys(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" |
 }
 
 /** Restores what `pauseDeferred` removed, each entry in its mode. */
-export function resumeDeferred(deferral: Deferral, options: Pick<Options, "folder" | "cwd">): DeferReport {
-  return lockReceipt(options.folder, () => resumeKeys(deferral, options));
-}
-
-function resumeKeys(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
+function resumeDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
   const paused = Object.entries(readReceipt(folder).deferred.paused[deferral.path] ?? {});
   const whole: DeferReport = { file: deferral.path, skills: [], skipped: [], isChanged: false };
   for (const mode of ["hidden", "names"] as const) {
@@ -287,10 +279,7 @@ export function deferAgain(projects: readonly string[], place: Clients): Switche
 function inEach(
   projects: readonly string[],
   { clients, env }: Clients,
-  {
-    part,
-    act,
-  }: { part: "entries" | "paused"; act(deferral: Deferral, options: { folder: string; cwd: string }): DeferReport },
+  { part, act }: { part: "entries" | "paused"; act: typeof pauseDeferred },
 ): SwitchedSkills[] {
   return projects.flatMap((project) => {
     const folder = join(project, STATE_FOLDER);
@@ -307,7 +296,7 @@ function inEach(
         if (!deferral || seen.has(deferral.path) || !readReceipt(folder).deferred[part][deferral.path]) return [];
         seen.add(deferral.path);
         try {
-          return [{ project, client, report: act(deferral, { folder, cwd }) }];
+          return [{ project, client, report: lockReceipt(folder, () => act(deferral, { folder, cwd })) }];
         } catch (error) {
           const report = { file: deferral.path, skills: [], skipped: [], isChanged: false };
           return [{ project, client, report, problem: errorText(error) }];

@@ -4,7 +4,7 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
@@ -12,7 +12,7 @@ import { errorText, isFault } from "../base/errors.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { readLog } from "../base/log.ts";
 import { recordTrust, trustRecord } from "../base/project-trust.ts";
-import { makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
+import { isWritable, makeFolder, makeScratch, putNewFile, removeScratch } from "../base/safe-write.ts";
 import type { Problem, SkillCard } from "../skills/types.ts";
 import type { StoreHandle } from "../store/sqlite/access.ts";
 import { SqliteArtifactStore } from "../store/sqlite/artifacts/artifact-store.ts";
@@ -302,12 +302,7 @@ function checkStoreFile(paths: ProjectPaths): Finding {
 /** The folder that `haversack init` would write into, if this user may not. */
 function unwritableFolder({ state, root }: ProjectPaths): string | undefined {
   const folder = existsSync(state) ? state : root;
-  try {
-    accessSync(folder, constants.W_OK);
-    return undefined;
-  } catch {
-    return folder;
-  }
+  return isWritable(folder) ? undefined : folder;
 }
 
 /** See `withoutStore` in answer-hook.ts. */

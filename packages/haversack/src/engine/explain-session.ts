@@ -226,7 +226,7 @@ function reasonsOf(
     handoffs: handoffs.length > 0 ? `handed off: ${handoffs.join(", ")}` : "handoffs around the task",
     messages:
       messages.length > 0
-        ? `unread, from ${senders(messages)}`
+        ? `unread, from ${[...new Set(messages.map(({ from }) => `@${from}`))].join(", ")}`
         : "told in an earlier window, or cut to fit and still unread",
     new_message: messages[0] ? `the message from @${messages[0].from} that woke it` : "the message that woke it",
     activity: `what happened lately${task ? " around the task" : ""}`,
@@ -236,10 +236,6 @@ function reasonsOf(
 }
 
 const LEFT: Readonly<Record<string, string>> = { ended: "has ended", gone: "was killed or lost" };
-
-function senders(messages: readonly { from: string }[]): string {
-  return [...new Set(messages.map(({ from }) => `@${from}`))].join(", ");
-}
 
 function otherParts(because: Exclude<Because, { kind: "packet" }>): ExplainedPart[] {
   switch (because.kind) {

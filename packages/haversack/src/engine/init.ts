@@ -2,11 +2,13 @@
  * Wires clients. Plans every file first: a person sees all changes, and a file that cannot be parsed stops everything before the first
  * write. Then writes each file in one step, based on its text at that moment.
  */
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+
+import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { HaversackError } from "../base/errors.ts";
 import { isMissing } from "../base/file-system.ts";
 import {
+  isWritable,
   makeFolder,
   makeNewFolder,
   type Place,
@@ -68,16 +70,6 @@ export function lockReceipt<T>(folder: string, action: () => T): T {
   // No folder, so no receipt: `uninstall` then knows our parts by their form. Nobody changes a receipt that cannot be written.
   if (!isWritable(folder)) return action();
   return withLock(join(folder, "wiring.lock"), action, { ...placeOfReceipt(folder), waitMs: 10_000 });
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    // Missing, or not ours to write.
-    return false;
-  }
 }
 
 function wireFile(file: WiredFile, place: Place): FileReceipt {

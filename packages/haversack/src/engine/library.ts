@@ -45,7 +45,7 @@ export async function openProject(folder = ".", options: OpenOptions = {}): Prom
   }
   const env: Environment = { ...process.env, ...(agent !== undefined && { HAVERSACK_AGENT: agent }) };
   const paths = projectPaths(cwd, env);
-  // Later calls use the defaults in silence.
+  // Reports wrong values once. Later calls use the defaults silently.
   usableConfig(paths, onWarning);
   const kept = new KeptProject({ cwd, env });
   const live = new LiveWork(kept, onWarning);

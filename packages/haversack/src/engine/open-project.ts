@@ -2,7 +2,8 @@
  * The only way to open a project: its folder, its settings, and its store with the requested access. Opens no store that this user neither
  * made nor accepted. Records a new store as this user's own. Hooks check the same record in store/sqlite/access.ts.
  */
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+
+import { existsSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { Config } from "../base/config-schema.ts";
 import { HaversackError } from "../base/errors.ts";
@@ -16,6 +17,7 @@ import {
   makeRecordedStore,
   recordTrust,
 } from "../base/project-trust.ts";
+import { isWritable } from "../base/safe-write.ts";
 import { readStore, type StoreHandle, writeStore } from "../store/sqlite/access.ts";
 import { guardStore, whyNotWritable } from "../store/sqlite/connect.ts";
 import { retireSessions } from "../store/sqlite/maintenance/purge.ts";
@@ -200,7 +202,7 @@ export class KeptProject {
     const isThere = existsSync(store);
     if (this.#wasThere && !isThere) {
       this.close();
-      const hint = "put it back, or end this program and start it again to begin anew";
+      const hint = "put it back, or restart this program to begin with an empty store";
       throw new HaversackError("store-unreadable", `${store} is gone: it was moved or deleted`, { hint });
     }
     this.#wasThere = isThere;
@@ -231,7 +233,7 @@ export class KeptProject {
   }
 }
 
-/** The file's path and inode: a replaced file has the same path. */
+/** The file's path and inode. The path alone does not show that a file was replaced. */
 function placeOf({ state, store, root }: ProjectPaths): string {
   if (statSync(state, { throwIfNoEntry: false }) === undefined) return `memory for ${root}`;
   return `${store}#${statSync(store, { throwIfNoEntry: false })?.ino ?? "none"}`;
@@ -297,15 +299,6 @@ function record(paths: ProjectPaths, write: () => boolean): void {
   }
   const { why, next } = explainDistrust({ because: "no-home" }, paths.state);
   if (!isRecorded) throw new HaversackError("store-untrusted", why, { hint: next });
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 // Local state expires after `store.retention_days`: sessions, their ledger, notes of hooks, snapshots and the log.

@@ -80,10 +80,10 @@ function entriesIn(db: StoreHandle["db"]) {
   for (const { term, lists } of db.prepare("SELECT term, lists FROM terms WHERE lists IS NOT NULL").all()) {
     const bytes = lists as Uint8Array;
     forEachList(bytes, (mark, from, end) => {
-      const { skills, weights, fields } = readList(bytes, from, end);
-      skills.forEach((skill, at) => {
-        entries.push({ list: `${term}/${mark}`, skill, weight: weights[at]!, fields: fields[at]! });
-      });
+      const { skills, steps, fields, end: last } = readList({ bytes, from, end });
+      for (let at = 0; at < last; at++) {
+        entries.push({ list: `${term}/${mark}`, skill: skills[at]!, weight: steps[at]!, fields: fields[at]! });
+      }
     });
   }
   return entries;

@@ -74,7 +74,7 @@ export class SkillPool implements MatchIndex, LoadIndex {
   #version = 0;
   #fileProblems: Problem[] = [];
   #indexProblems: Problem[] = [];
-  /** The index is made when somebody asks: many skills may be added one by one before. */
+  /** Built on first use, because many skills may be added one by one before that. */
   #isStale = false;
 
   constructor({ folders, fs = diskFileSystem }: SkillPoolOptions) {
@@ -95,8 +95,8 @@ export class SkillPool implements MatchIndex, LoadIndex {
   }
 
   /**
-   * Reads what changed on disk. Returns whether the skills are others than before. A file that was fine and is broken now, or a folder that
-   * cannot be read any more, leaves the last good skills in place; the problems say so.
+   * Reads what changed on disk. Returns whether any skill changed. If a file that was fine is broken now, or a folder cannot be read any
+   * more, the last good skills stay in place, and the problems say so.
    */
   refresh(): boolean {
     const { files, problems } = findSkillFiles(

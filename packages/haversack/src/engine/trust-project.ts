@@ -152,7 +152,9 @@ function findUnread(paths: ProjectPaths, env: Environment): UnreadFile[] {
   const reads: [string, TextRead][] = [
     [paths.config, readProjectConfig(paths)],
     [roleMapFile(paths), readRoleMapText(paths)],
-    ...projectRuleFiles(paths, env).map((file): [string, TextRead] => [file, readRules(file, paths)]),
+    ...skillSources(paths, env)
+      .ruleFiles.filter((file) => file.startsWith(`${paths.root}/`) && existsSync(file))
+      .map((file): [string, TextRead] => [file, readRules(file, paths)]),
     ...templateFiles(paths).map((file): [string, TextRead] => [file, readTemplate(file, paths)]),
   ];
   return reads.flatMap(([file, read]) =>
@@ -338,10 +340,6 @@ function findFarRules(paths: ProjectPaths, env: Environment, isEnforceAsked: boo
 function skillSources(paths: ProjectPaths, env: Environment) {
   const folders = loadConfig(paths).config["skills.folders"];
   return findSkillSources(paths.root, { env, folders, fs: diskFileSystem });
-}
-
-function projectRuleFiles(paths: ProjectPaths, env: Environment): string[] {
-  return skillSources(paths, env).ruleFiles.filter((file) => file.startsWith(`${paths.root}/`) && existsSync(file));
 }
 
 function triggersOf(rule: SkillRule): string[] {

@@ -71,7 +71,7 @@ function requireOwnWork(handle: StoreHandle): void {
     "refused",
     `the work of this project is shared at ${mark.shown}, but no address is set here`,
     {
-      hint: `\`haversack store use ${mark.shown}\`; \`haversack store use local\` goes on with the copy on this machine`,
+      hint: `\`haversack store use ${mark.shown}\`; \`haversack store use local\` continues with the copy on this machine`,
     },
   );
 }

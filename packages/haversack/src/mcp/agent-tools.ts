@@ -62,7 +62,7 @@ export const agentTools: readonly Tool[] = [
   ),
   reads(
     "wake",
-    "What you, or an agent, need to go on.",
+    "What you, or an agent, need to continue.",
     {
       takes: { agent: TEXT, task_id: TEXT, max_tokens: COUNT },
       unlisted: { session_id: TEXT },

@@ -47,7 +47,7 @@ watch() {
     slices=$((slices - 1))
     if [ $slices -eq 1 ]; then case $(ps -o state= -p $PPID) in [Tt]*) slices=${SLICES} ;; esac; fi
   done
-  echo "haversack: the server hung for $2 s and was ended; \\\`haversack store check\\\` looks at the store" >&3
+  echo "haversack: the server hung for $2 s and was ended; \\\`haversack store check\\\` checks the store" >&3
   kill -9 $PPID
 }
 watch "$@" & counter=$!

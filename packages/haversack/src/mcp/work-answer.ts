@@ -45,7 +45,7 @@ export function orRefusal<Outcome extends { kind: string }>(
  */
 export function briefLine(brief: Brief, marks: readonly unknown[] = [brief.status]): string {
   const told = [...marks, brief["waiting"] === true && "waiting"].filter((mark) => mark && mark !== "todo");
-  const title = oneLine(String(brief.title));
+  const title = String(brief.title).replace(/\s+/g, " ").trim();
   const shown = /\([^()]*\)$/.test(title) ? JSON.stringify(title) : title;
   return `${brief.id} ${shown}${told.length > 0 ? ` (${told.join(", ")})` : ""}`;
 }
@@ -60,10 +60,6 @@ export interface Brief {
 /** A multi-line text after its heading. Later lines are indented, so none looks like another entry of the list. */
 export function entry(head: string, text: string): string {
   return `${head}: ${text.trim().replace(/\r\n|[\n\r\v\f\x85\u2028\u2029]/g, "\n  ")}`;
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
 }
 
 /** A list: lines if `line` is given, else JSON under its name. Also says what was left out and which parameter gets it. */

@@ -189,7 +189,7 @@ export const moreWorkTools: readonly Tool[] = [
   ),
   writes(
     "add_dependency",
-    "task_id waits for depends_on_task_id; relates_to only tells.",
+    "task_id waits for depends_on_task_id; relates_to never blocks.",
     {
       takes: {
         task_id: TEXT,

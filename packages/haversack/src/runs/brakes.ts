@@ -92,18 +92,3 @@ export function batchOutcome(
   if (tasks.open > 0 || end.kind === "crashed" || end.kind === "hung") return "interrupted";
   return tasks.blocked > 0 ? "blocked" : "completed";
 }
-
-/** Whether a further batch fits into the window, judged by what the tasks so far used. */
-export function hasRoom({
-  used,
-  tasks,
-  size,
-  room,
-}: {
-  used: number;
-  tasks: number;
-  size: number;
-  room: number;
-}): boolean {
-  return tasks > 0 && (used / tasks) * size <= room;
-}

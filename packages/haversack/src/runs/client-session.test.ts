@@ -239,6 +239,27 @@ describe("how a session ended", () => {
     expect(await session.ended).toMatchObject({ kind: "hung" });
   });
 
+  it.each([
+    ["leaves at SIGTERM", ""],
+    ["is deaf to SIGTERM", `process.on("SIGTERM", () => {});`],
+  ])("completed: its work was done, but a shell in the background held it open; it %s", async (_, deaf) => {
+    const { session, mark } = start(
+      `${deaf} require("node:child_process").spawn("sleep", ["600"], { detached: true, stdio: "inherit" });
+       result({ result: "all done" });`,
+      { limits: { quietMs: 300 } },
+    );
+    expect(await session.ended).toMatchObject({ kind: "completed", text: "all done" });
+    expect(findProcesses({ roots: [session.pid], mark })).toEqual([]);
+  });
+
+  it("failed: the same after an error", async () => {
+    const { session } = start(
+      `result({ is_error: true, api_error_status: 500, result: "oh" }); setInterval(() => {}, 1000);`,
+      { limits: { quietMs: 300 } },
+    );
+    expect(await session.ended).toMatchObject({ kind: "failed", reason: "server-error" });
+  });
+
   it("is not hung while a tool may run, for a client that tells of a tool only when it has ended", async () => {
     const script = `say({ type: "step_start", sessionID: "s", part: {} });
        setTimeout(() => { say({ type: "step_finish", sessionID: "s", part: { reason: "stop", tokens: {} } }); process.exit(0); }, 2500);`;
@@ -272,6 +293,34 @@ it("ends what the client left running in a process session of its own", async ()
   expect(end).toMatchObject({ kind: "completed", leftovers: 1 });
   // Check the process list, not the process: an ended process may stay a zombie that nobody collects.
   expect(findProcesses({ roots: [session.pid], mark })).toEqual([]);
+});
+
+describe("a client that starts the program that does the work", () => {
+  const NATIVE = `
+    process.on("SIGTERM", () => {});
+    require("node:child_process").spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+    console.log(JSON.stringify({ type: "turn.started" }));
+    setInterval(() => {}, 1000);`;
+  const wrapper = (more: string) => `
+    require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(NATIVE)}], { stdio: "inherit" }); ${more}`;
+
+  it("crashed: the first process was killed alone, as Codex's wrapper may be; the others are ended", async () => {
+    const { session, mark } = start(wrapper(""), { client: STREAMED["codex"]! }, ({ kind }) => {
+      if (kind === "busy") process.kill(session.pid, "SIGKILL");
+    });
+    expect(await session.ended).toMatchObject({ kind: "crashed", signal: "SIGKILL", leftovers: 2 });
+    expect(findProcesses({ roots: [session.pid], mark })).toEqual([]);
+  }, 20_000);
+
+  it("stopped: no process listens to SIGTERM, as when Gemini CLI has started itself again", async () => {
+    const { session, mark } = start(
+      wrapper(`process.on("SIGTERM", () => {});`),
+      { client: STREAMED["gemini"]!, limits: { graceMs: 100 } },
+      ({ kind }) => kind === "unknown" && session.askToEnd("stopped"),
+    );
+    expect(await session.ended).toMatchObject({ kind: "stopped", signal: "SIGKILL" });
+    expect(findProcesses({ roots: [session.pid], mark })).toEqual([]);
+  }, 20_000);
 });
 
 it("goes on after lines that are no JSON, cut, binary, or longer than anything it needs", async () => {

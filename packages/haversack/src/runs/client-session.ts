@@ -12,6 +12,7 @@ import { AwakeClock } from "./awake-clock.ts";
 import { isCircling } from "./brakes.ts";
 import { endAll, followLines, signalGroup, whenEnded } from "./client-process.ts";
 import { type FoundProcess, findProcesses, signal } from "./process-tree.ts";
+import { fullAt, type Window } from "./window-room.ts";
 
 export interface SessionStart {
   client: StreamedClient;
@@ -110,12 +111,8 @@ export interface RunningSession {
   ended: Promise<SessionEnd>;
 }
 
-export interface LiveState {
+export interface LiveState extends Window {
   sessionId?: string;
-  usedTokens: number;
-  windowTokens: number;
-  /** Where the client would compact the window by itself. */
-  compactsAtTokens?: number;
   usage: Usage;
   /** What it is doing now. */
   doing: string;
@@ -129,7 +126,10 @@ const BEGINS_TURN: ReadonlySet<StreamEvent["kind"]> = new Set(["tool", "tool-end
 const TICK_MS = 1_000;
 const FILL_EVERY_MS = 2_000;
 const MAX_ERROR_CHARS = 20_000;
-/** So many calls that only repeat one or two: a session that nobody watches would go on until its window is full, or for ever. */
+/**
+ * After this many calls that only repeat one or two, the session is asked to end. Nobody watches it: it would continue until its
+ * window is full, or for ever.
+ */
 const LAST_CALLS = 50;
 const KEY_TRIES = 2;
 
@@ -153,7 +153,7 @@ export function startSession(
   let result: Extract<StreamEvent, { kind: "result" }> | undefined;
   let asked: { why: EndWhy; at: number } | undefined;
   let [terminatedAt, killedAt]: [number | undefined, number | undefined] = [undefined, undefined];
-  let isHung = false;
+  let [isHung, isHeldOpen] = [false, false];
   /** Waiting: between two turns. */
   let [isWaiting, isOver] = [false, false];
   /** Its last turn has ended, and nothing has come since. */
@@ -237,7 +237,7 @@ export function startSession(
     if ((event.kind === "fill" || event.kind === "window") && !asked && !result && isFull()) askToEnd("window-full");
   };
 
-  const isFull = () => state.usedTokens >= fullAt(state, limits, client.compactsAt);
+  const isFull = () => state.usedTokens >= fullAt(state, { ...limits, compactsAt: client.compactsAt });
 
   function checkFill(): void {
     const at = clock.now();
@@ -323,7 +323,8 @@ export function startSession(
     if (asked && at - asked.at > limits.graceMs) return terminate();
     if (isWaiting) lastSignAt = at;
     if (at - lastSignAt > (openTools > 0 || client.tellsToolsLate ? limits.quietToolMs : limits.quietMs)) {
-      isHung = true;
+      // A shell in the background, or an MCP server, may hold the client open after its last turn.
+      [isHung, isHeldOpen] = [!isTurnOver, isTurnOver];
       terminate();
     }
   }, TICK_MS);
@@ -351,7 +352,7 @@ export function startSession(
       // It ended by itself before it could be asked.
       const isAsked = isTold || isKilled || terminatedAt !== undefined;
       const why = isAsked ? asked?.why : undefined;
-      const how = judge({ asked: why, isHung, isKilled, result: result ?? said, exitCode, fault, last });
+      const how = judge({ asked: why, isHung, isHeldOpen, isKilled, result: result ?? said, exitCode, fault, last });
       return {
         ...how,
         ...(why && { endsFor: why }),
@@ -375,14 +376,6 @@ export function startSession(
   return { pid, state, askToEnd, kill, ended };
 }
 
-/** Always below the point where the client would compact the window: after that the session would continue with half its context. */
-function fullAt({ windowTokens, compactsAtTokens }: LiveState, { windowShare }: SessionLimits, compactsAt = 1): number {
-  const own = compactsAtTokens ?? compactsAt * windowTokens;
-  return Math.min(windowShare * windowTokens, BELOW_COMPACTION * own);
-}
-
-const BELOW_COMPACTION = 0.9;
-
 const DONE = { kind: "result", isError: false, text: "" } as const;
 
 function sendPrompt({ stdin }: ChildProcess, { client, prompt }: SessionStart): void {
@@ -404,6 +397,8 @@ function tryFill(read: (sessionId: string) => WindowFill | undefined, sessionId:
 interface Known {
   asked: EndWhy | undefined;
   isHung: boolean;
+  /** It was ended because it did not exit after its last turn. */
+  isHeldOpen: boolean;
   isKilled: boolean;
   result: Extract<StreamEvent, { kind: "result" }> | undefined;
   exitCode: number | null;
@@ -415,6 +410,7 @@ interface Known {
 function judge({
   asked,
   isHung,
+  isHeldOpen,
   isKilled,
   result,
   exitCode,
@@ -423,12 +419,12 @@ function judge({
 }: Known): Pick<SessionEnd, "kind" | "reason" | "text"> {
   if (fault !== undefined) return { kind: "crashed", text: `it could not be started: ${fault}` };
   if (isHung) return { kind: "hung", text: "no sign of life for too long" };
-  if (asked === "stopped" || (isKilled && !asked)) return { kind: "stopped", text: "stopped" };
+  if (asked === "stopped" || (isKilled && !asked && !isHeldOpen)) return { kind: "stopped", text: "stopped" };
   if (asked === "limit") return { kind: "stopped", text: "a limit of the run was reached" };
   if (asked === "circling") return { kind: "circling", text: "it only repeated the same calls" };
   if (asked === "window-full") return { kind: "window-full", text: "its window was nearly full" };
   if (result?.isError) return { kind: "failed", reason: result.reason, text: result.text || result.reason };
-  if (result && exitCode === 0) return { kind: "completed", text: result.text };
+  if (result && (exitCode === 0 || isHeldOpen)) return { kind: "completed", text: result.text };
   const why = last === "" ? "" : `: ${last}`;
   // Some failures, such as a missing key, appear only on standard error.
   const reason = exitCode === 0 ? "other" : failureReason(undefined, last);

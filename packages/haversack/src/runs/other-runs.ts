@@ -1,4 +1,4 @@
-/** What a run does for the others of this project: it frees the tasks of dead ones, and holds those of living ones whose leases expired. */
+/** What a run does for other runs of this project: it frees the tasks of dead runs, and renews the expired leases of living ones. */
 import { releaseTask } from "../engine/work/claims.ts";
 import type { Run } from "../store/run-store.ts";
 import { agentOf, holdLapsed, isOfRun } from "./run-agents.ts";
@@ -55,8 +55,9 @@ export class OtherMachines {
 }
 
 /**
- * Leases are counted by the wall clock. When the machine slept, or its clock was set forward, they may have expired although their run
- * lives: whoever looks first would take its tasks and do them a second time. Such a run sent its last heartbeat longer ago than a lease.
+ * Renews the claims of living runs whose leases expired because the machine slept or its clock was set forward: leases use the wall
+ * clock. Otherwise the first process to look would take the tasks and do them a second time. Such a run's last heartbeat is older than a
+ * lease.
  */
 export async function holdForOthers(ownId: string, parts: RunParts): Promise<void> {
   for (const run of await parts.runs.listRuns({ limit: RECENT_RUNS })) {

@@ -45,7 +45,7 @@ export interface FixInput {
 
 /** Contains only the failure, the change and its files: a small job needs a small window. */
 export function fixPrompt({ tasks, command, output, diff, attempt, most }: FixInput): string {
-  return `The tests fail after ${list(tasks)}. Find the cause, mend it, and leave the rest alone; do not weaken or remove a test to make it pass. Attempt ${attempt} of ${most}. You work without a person; the tests are run again after you.
+  return `The tests fail after ${list(tasks)}. Find the cause, fix it, and leave the rest alone; do not weaken or remove a test to make it pass. Attempt ${attempt} of ${most}. You work without a person; the tests are run again after you.
 
 Run: ${command}
 

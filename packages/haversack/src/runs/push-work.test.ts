@@ -70,5 +70,5 @@ it("pushes to a remote of the repository only, and to a name that git takes", as
   expect(await pusher({ remote: "https://example.invalid/x.git" }).push()).toEqual([
     { kind: "refused", why: "there is no remote https://example.invalid/x.git" },
   ]);
-  expect(await pusher({ name: "a..b" }).push()).toEqual([{ kind: "refused", why: "a..b is no name for a branch" }]);
+  expect(await pusher({ name: "a..b" }).push()).toEqual([{ kind: "refused", why: "a..b is not a valid branch name" }]);
 });

@@ -32,7 +32,7 @@ export class WorkPusher {
   /** The branch that is checked out, and the one that keeps uncommitted changes, if there is one. */
   async push(): Promise<Pushed[]> {
     const { cwd, remote, runId } = this.#request;
-    // An address would be a way out for the code of a project whose config names one.
+    // Not an address: a project's config could name one and send the code there.
     if (!(git(cwd, ["remote"]) ?? "").split("\n").includes(remote))
       return [this.#once("remote", { kind: "refused", why: `there is no remote ${remote}` })];
     const kept = `refs/heads/haversack/run-${runId}`;
@@ -56,7 +56,7 @@ export class WorkPusher {
     const { cwd, remote } = this.#request;
     if (commit === undefined) return { kind: "unchanged" };
     if (git(cwd, ["check-ref-format", "--branch", branch]) === undefined)
-      return this.#once(branch, { kind: "refused", why: `${branch} is no name for a branch` });
+      return this.#once(branch, { kind: "refused", why: `${branch} is not a valid branch name` });
     if (this.#tried.get(branch) === commit) return { kind: "unchanged" };
     this.#tried.set(branch, commit);
     const why = await this.#git(["push", "--quiet", remote, `${commit}:refs/heads/${branch}`]);

@@ -51,6 +51,8 @@ interface ReportFile {
   started_at: string;
   ended_at: string;
   client: string;
+  /** The ref with what was uncommitted before the first session. */
+  kept_before?: string;
   tasks_completed: number;
   tasks_failed: number;
   /** Done, but no test has checked them. */
@@ -75,6 +77,7 @@ export function reportData({ run, sessions, tasks, tests, batchSizes, stopped }:
     started_at: run.startedAt.toISOString(),
     ended_at: (run.endedAt ?? run.seenAt).toISOString(),
     client: run.client,
+    ...(run.kept !== undefined && { kept_before: run.kept }),
     tasks_completed: done.length,
     tasks_failed: failed.length,
     tasks_unchecked: uncheckedTasks(tasks, tests).map(({ taskId }) => taskId),
@@ -138,8 +141,8 @@ function nextSteps(tasks: readonly RunTask[]): string[] {
     if (state === "conflict") return [`${taskId}: merge ${branch} by hand: ${evidence ?? "in conflict"}`];
     if (state !== "claimed") return [];
     if (isUnverified) return [`${taskId}: its session says that it is finished; --continue checks it`];
-    const apart = `its work is in ${worktree}, on branch ${branch}; --continue goes on there`;
-    return [`${taskId}: ${worktree === undefined ? "go on from its work in progress" : apart}`];
+    const apart = `its work is in ${worktree}, on branch ${branch}; --continue continues there`;
+    return [`${taskId}: ${worktree === undefined ? "continue from its work in progress" : apart}`];
   });
 }
 
@@ -152,7 +155,7 @@ function round(cost: number): number {
 }
 
 export function reportText(input: ReportInput): string {
-  const { tasks, sessions, tests } = input;
+  const { run, tasks, sessions, tests } = input;
   const data = reportData(input);
   const unchecked = data.tasks_unchecked;
   const failed = tasks.filter(({ state }) => state === "blocked" || state === "conflict");
@@ -166,6 +169,7 @@ export function reportText(input: ReportInput): string {
     ...(unchecked.length === 0
       ? []
       : [`- Tasks unchecked: ${unchecked.length} (no test checked ${unchecked.join(", ")})`]),
+    ...(run.kept === undefined ? [] : [`- Uncommitted before the run: kept as ${run.kept}`]),
     `- Sessions: ${sessions.length}`,
     `- Batch sizes: ${data.batch_sizes.join(", ") || "none"}`,
     `- Tokens: ${data.tokens.toLocaleString("en")}${data.cost_usd === undefined ? "" : ` ($${data.cost_usd.toFixed(2)})`}`,
@@ -202,7 +206,7 @@ export function reportText(input: ReportInput): string {
         `- ${session === 0 ? "before the first session" : `after session ${session}`}: \`${command}\` ${isGreen ? "green" : `red (exit ${exitCode})`}, ${(tookMs / 1000).toFixed(1)} s`,
     ),
     ...(tests.length === 0
-      ? [input.run.options["isTested"] === false ? "- none: switched off with --no-tests" : "- none"]
+      ? [run.options["isTested"] === false ? "- none: switched off with --no-tests" : "- none"]
       : []),
   ];
   // People read this in a terminal, and models or tests may have written control characters.

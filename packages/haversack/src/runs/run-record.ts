@@ -11,15 +11,23 @@ import type { WorkParts } from "../engine/work/work-parts.ts";
 import type { NewRunSession, Run, RunSession, RunTask, RunTaskState } from "../store/run-store.ts";
 import type { Handoff } from "../work/handoff.ts";
 import type { RunTotals } from "./brakes.ts";
-import { addUsage, type RunningSession, type SessionEnd } from "./client-session.ts";
+import { addUsage, type EndWhy, type RunningSession, type SessionEnd, type SessionEndKind } from "./client-session.ts";
 import { keepChanges } from "./keep-changes.ts";
 import { findProcesses, signal } from "./process-tree.ts";
 import { agentOf, holderOf, holdLapsed, isOfRun } from "./run-agents.ts";
 import type { Place, RunParts, RunRequest } from "./run-parts.ts";
 import { RunStop } from "./session-health.ts";
 import type { StopSwitch } from "./stop-switch.ts";
+import { lastWindowTokens, type WindowUse, windowUse } from "./window-room.ts";
 
 export const NO_USAGE: Usage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
+
+const ENDS: Readonly<Record<EndWhy, SessionEndKind>> = {
+  "window-full": "window-full",
+  circling: "circling",
+  stopped: "stopped",
+  limit: "stopped",
+};
 
 const KEEP_WAITS_MS = [10_000, 30_000, 60_000, 120_000];
 
@@ -74,15 +82,23 @@ export class RunRecord {
     for (const task of await runs.listTasks(id)) this.tasks.set(task.taskId, task);
     await this.#findClaims();
     for (const one of this.run.redBefore?.split(" ") ?? []) this.knownRed.add(one);
+    const left = this.sessions
+      .filter(({ endedAt }) => !endedAt)
+      .map((session) => ({ session, end: this.#endOf(session) }));
     endLeftovers(this.run, this.sessions, this.parts);
-    for (const session of this.sessions) {
-      if (session.endedAt) continue;
-      const ended = { endedAt: now(), end: "crashed", text: "the runner was ended" };
+    for (const { session, end } of left) {
+      const ended = { endedAt: now(), end, text: "the runner was ended" };
       Object.assign(session, ended);
       const task = this.tasks.get(session.taskIds[0] ?? "");
       const place = task && existsSync(task.worktree ?? "") ? this.placeOf(task) : this.home;
       await runs.updateSession(id, session.number, { ...ended, ...this.keep(place, session.number) });
     }
+  }
+
+  /** Of a session that nobody followed to its end: one that was asked to save and end, and has gone, is no crash. */
+  #endOf({ asked, process }: RunSession): SessionEndKind {
+    const isGone = process !== undefined && this.parts.isAlive(process) === false;
+    return asked === undefined || !isGone ? "crashed" : ENDS[asked as EndWhy];
   }
 
   /** Tasks that count as done although their tests or reviews are still due. */
@@ -104,6 +120,16 @@ export class RunRecord {
 
   #isOurs(agent: string | undefined): boolean {
     return agent !== undefined && isOfRun(agent, this.run.id);
+  }
+
+  get windowTokens(): number {
+    return lastWindowTokens(this.sessions, this.parts.settings.sessionLimits.windowTokens);
+  }
+
+  /** With that of the sessions that still run. */
+  get windowUse(): WindowUse {
+    const sessions = this.sessions.map((session) => ({ ...session, ...this.live.get(session.number)?.state }));
+    return windowUse(sessions, this.tasks.values());
   }
 
   async update(change: Parameters<RunParts["runs"]["updateRun"]>[1]): Promise<void> {
@@ -145,7 +171,6 @@ export class RunRecord {
       text: end.text,
       ...{ usedTokens, windowTokens, toolCalls, compactions, ...usage },
       ...(sessionId !== undefined && { sessionId }),
-      ...(end.kind === "window-full" && { isHandedOn: true }),
     };
     Object.assign(session, change);
     await this.parts.runs.updateSession(this.run.id, session.number, change);
@@ -231,7 +256,7 @@ export class RunRecord {
     const work = this.work(place);
     const { claim } = await work.store.getTask(taskId, work.by.at);
     if (claim && claim.agent === place.agent && claim.sessionId !== undefined) {
-      await releaseTask({ taskId, reason: "its session has ended, the next one goes on" }, work);
+      await releaseTask({ taskId, reason: "its session has ended, the next one continues" }, work);
     }
     const isSubAgents = claim !== undefined && claim.agent !== place.agent && this.#isOurs(claim.agent);
     const claimed = await claimTask({ taskId, ...(isSubAgents && { stealReason: "its session has ended" }) }, work);

@@ -12,7 +12,7 @@ import type { Scope } from "../store/work-store.ts";
 import { sizeAfter } from "../work/batch.ts";
 import type { TaskDetails } from "../work/task.ts";
 import { AwakeClock } from "./awake-clock.ts";
-import { batchOutcome, brakeOf, hasRoom, isCircling, isSound, MOST_IDLE_SESSIONS, type StopReason } from "./brakes.ts";
+import { batchOutcome, brakeOf, isCircling, isSound, MOST_IDLE_SESSIONS, type StopReason } from "./brakes.ts";
 import type { LiveState, SessionEnd } from "./client-session.ts";
 import { IsolatedTasks } from "./isolated-tasks.ts";
 import { snapshot } from "./keep-changes.ts";
@@ -28,6 +28,7 @@ import { type NextBatch, runSession, type SessionContext } from "./session-step.
 import type { StopSwitch } from "./stop-switch.ts";
 import { isUnnamed } from "./verify.ts";
 import { evidenceOf, type Lane, type Settled, Verifier } from "./verify-step.ts";
+import { batchSize, type Window } from "./window-room.ts";
 
 export interface RunEnd {
   run: Run;
@@ -46,7 +47,7 @@ async function openRun({ scope, client, options, continues }: RunRequest, parts:
   const by = { machine, process };
   if (!continues) return runs.createRun({ scope, client, options: { ...options }, ...by, startedAt: now() });
   if (!(await runs.takeRun(continues, { ...by, seenAt: now() }))) {
-    throw new HaversackError("refused", `another process goes on with run ${continues.id} already`, {
+    throw new HaversackError("refused", `another process continues run ${continues.id} already`, {
       hint: `\`haversack runs follow ${continues.id}\` shows it`,
     });
   }
@@ -75,6 +76,8 @@ class Runner {
   readonly #otherMachines = new OtherMachines();
   readonly #isolated: IsolatedTasks;
   #size: number;
+  /** How many tasks the last batch got. */
+  #given = 0;
   #batches = 0;
   #idle = 0;
   #idleBatches = 0;
@@ -97,7 +100,7 @@ class Runner {
 
   get #context(): SessionContext {
     const { options } = this.#request;
-    return { record: this.#record, options, stop: this.#stop, health: this.#health, batchSize: this.#size };
+    return { record: this.#record, options, stop: this.#stop, health: this.#health, batchSize: this.#given };
   }
 
   get #isIsolated(): boolean {
@@ -213,22 +216,23 @@ class Runner {
   async #baseline(): Promise<void> {
     const record = this.#record;
     if (record.run.base !== undefined) return;
-    record.keep(record.home, 0);
+    const kept = record.keep(record.home, 0);
     const tested = await this.#verifier.test([], record.home);
     if (tested === "stopped") return;
     if (tested && !tested.isGreen) {
       // Such a failure would count as known, and then nothing would check the work.
       if (isUnnamed(tested.fingerprint)) {
+        const remedy = tested.isTimedOut ? "make it end sooner, raise work.test_minutes" : "make it run";
         throw new RunStop(
           "no-tests",
-          `${evidenceOf(tested)}; it names no failing test, so it could not show what a task breaks (make it run, set work.test_command, or pass --no-tests)`,
+          `${evidenceOf(tested)}; it names no failing test, so it could not show what a task breaks (${remedy}, set work.test_command, or pass --no-tests)`,
         );
       }
       const text = "the tests fail before the first task, so only other failures will count against a task";
       this.#parts.on({ kind: "note", text });
       await record.learnRed(tested.fingerprint);
     }
-    await record.update({ base: headCommit(this.#parts.cwd) ?? "" });
+    await record.update({ base: headCommit(this.#parts.cwd) ?? "", ...kept });
   }
 
   /** Checks tasks that a session finished but that no earlier runner process verified. */
@@ -324,9 +328,11 @@ class Runner {
         const worked = await settle(lane, session, end);
         lane = undefined;
         await this.#adapt([worked], worked.settled);
-        if (!this.#mayGoOn(worked.settled, session, state)) return undefined;
-        [lane] = await this.#nextLanes();
-        return lane && { tasks: lane.tasks, prompt: await this.#prompt(lane), batchSize: this.#size };
+        if (!this.#mayGoOn(worked.lane, state)) return undefined;
+        const size = this.#sizeFor(state);
+        if (size === 0) return undefined;
+        [lane] = await this.#nextLanes(size);
+        return lane && { tasks: lane.tasks, prompt: await this.#prompt(lane), batchSize: this.#given };
       } catch (error) {
         // Rethrown after the session has ended; until then the session only hears that no further batch comes.
         fault = error;
@@ -353,14 +359,19 @@ class Runner {
     return batchPrompt(tasks, await Promise.all(tasks.map(({ id }) => this.#parts.packet(id))), { findings, isTested });
   }
 
-  /** Whether the session may get a further batch. */
-  #mayGoOn({ failed, open, unverified }: Settled, { taskIds }: RunSession, state: Readonly<LiveState>): boolean {
+  /** Whether the session may get a further batch. What it did not finish, or a reviewer sent back, goes into a fresh window. */
+  #mayGoOn({ tasks }: Lane, { usedTokens }: Readonly<LiveState>): boolean {
     const isStopping = this.#stop.how !== undefined || this.#stop.isDraining;
-    if (failed + open + unverified > 0 || isStopping || state.usedTokens === 0) return false;
-    if (brakeOf({ ...this.#request.options.limits, maxChains: Infinity }, this.#record.spent())) return false;
-    const limit = state.windowTokens * this.#parts.settings.sessionLimits.windowShare;
-    const room = Math.min(limit, state.compactsAtTokens ?? limit) - state.usedTokens;
-    return hasRoom({ used: state.usedTokens, tasks: taskIds.length, size: this.#size, room });
+    const isOpen = tasks.some(({ id }) => this.#record.tasks.get(id)?.state === "claimed");
+    if (isOpen || isStopping || usedTokens === 0) return false;
+    return !brakeOf({ ...this.#request.options.limits, maxChains: Infinity }, this.#record.spent());
+  }
+
+  /** How many tasks a session gets next. 0: the window has no room for more of them. */
+  #sizeFor(window: Window): number {
+    const { settings, client } = this.#parts;
+    const limit = { windowShare: settings.sessionLimits.windowShare, compactsAt: client.compactsAt };
+    return batchSize(this.#request.options, { size: this.#size, window, limit, use: this.#record.windowUse });
   }
 
   /** Chooses the size of the next batch and records the outcome of this one. */
@@ -410,10 +421,11 @@ class Runner {
     return scope.kind === "epic" ? { epicId: scope.id } : scope.kind === "story" ? { storyId: scope.id } : {};
   }
 
-  async #nextLanes(): Promise<Lane[]> {
-    const tasks = await this.#nextTasks();
+  async #nextLanes(size = this.#sizeFor({ usedTokens: 0, windowTokens: this.#record.windowTokens })): Promise<Lane[]> {
+    const tasks = await this.#nextTasks(size);
     const [first] = tasks;
     if (!first) return [];
+    this.#given = tasks.length;
     const { scratch } = this.#parts;
     await this.#record.noteHandoffs(tasks.map(({ taskId }) => taskId));
     if (!this.#isIsolated) {
@@ -431,11 +443,12 @@ class Runner {
     return lanes;
   }
 
-  /** Tasks that this run already holds come before new ones. */
-  async #nextTasks(): Promise<RunTask[]> {
+  /** Tasks that this run already holds come before new ones. What a batch leaves of them waits for the next one. */
+  async #nextTasks(size: number): Promise<RunTask[]> {
     const record = this.#record;
     const again: RunTask[] = [];
     for (const task of record.held()) {
+      if (again.length >= size) break;
       if (await record.claim(task.taskId, record.placeOf(task))) again.push(task);
       else await record.giveBack(task.taskId);
     }
@@ -445,7 +458,7 @@ class Runner {
     await holdForOthers(record.run.id, this.#parts);
     // Another runner may claim first: leave it those tasks and try the next ones.
     for (let tries = 0; taken.length === 0 && tries < 5; tries++) {
-      const { batch } = await pickApart({ scope: this.#scope, size: this.#size }, record.work(record.home));
+      const { batch } = await pickApart({ scope: this.#scope, size }, record.work(record.home));
       if (batch.length === 0) break;
       for (const { id, title } of batch) {
         const known = record.tasks.get(id);

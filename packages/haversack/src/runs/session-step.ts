@@ -11,6 +11,7 @@ import type { Place, RunOptions } from "./run-parts.ts";
 import type { RunRecord } from "./run-record.ts";
 import type { SessionHealth } from "./session-health.ts";
 import type { StopSwitch } from "./stop-switch.ts";
+import { currentBranch } from "./worktrees.ts";
 
 export interface SessionStep {
   purpose: SessionPurpose;
@@ -50,6 +51,7 @@ export async function runSession(
   const { maxChains } = options.limits;
   const progress = { batchSize, chain: record.spent().chains, maxChains };
   on({ kind: "session", number, purpose, ...(role !== undefined && { role }), tasks, ...progress });
+  const branch = branchIn(place);
   const sessionId = client.chooseId ? randomUUID() : undefined;
   if (sessionId !== undefined && purpose === "batch") await record.bind(taskIds, sessionId, place);
 
@@ -65,7 +67,7 @@ export async function runSession(
     on({ kind: "batch", number, tasks: batch.tasks, batchSize: batch.batchSize });
     return batch.prompt;
   };
-  // A model tries again and again: the first of each tool is worth a line, and their number.
+  // A model retries denied tools: show the first call of each tool, and their number.
   const denied = new Map<string, number>();
   const noteDenied = (tool: string, text: string) => {
     const times = (denied.get(tool) ?? 0) + 1;
@@ -106,9 +108,11 @@ export async function runSession(
       },
       mark: marked.mark,
       prompt,
-      limits: { ...parts.settings.sessionLimits, ...windowOf(record.sessions) },
+      limits: { ...parts.settings.sessionLimits, windowTokens: record.windowTokens },
       endRequest: (why) => {
-        // To a person who stops the run this is said at once, also while the session waits.
+        // If the runner is killed from here on, the session's end is no crash.
+        void runs.updateSession(runId, number, { asked: why }).catch(() => undefined);
+        // A person who stops the run is told at once, even while the session waits.
         if (why !== "stopped") on({ kind: "asked", number, why });
         return endRequest(why);
       },
@@ -153,6 +157,9 @@ export async function runSession(
       : said;
     record.live.delete(number);
     await record.endSession(session, end, place);
+    if (branchIn(place) !== branch) {
+      on({ kind: "note", text: `session ${number} left ${branch} for ${branchIn(place)}: the run goes on there` });
+    }
     for (const [tool, times] of denied) {
       if (times > 1) on({ kind: "note", text: `${tool} was not allowed ${times} times in session ${number}` });
     }
@@ -164,6 +171,10 @@ export async function runSession(
     record.live.delete(number);
     running.kill();
   }
+}
+
+function branchIn({ cwd }: Place): string {
+  return currentBranch(cwd) ?? "a detached HEAD";
 }
 
 const WATCH_MS = 1_000;
@@ -187,9 +198,3 @@ function budgetOf(
 }
 
 const LEAST_USD = 0.01;
-
-/** The size that the last session reported: some clients tell it only at their end. */
-function windowOf(sessions: readonly RunSession[]): { windowTokens?: number } {
-  const windowTokens = sessions.findLast((session) => session.windowTokens !== undefined)?.windowTokens;
-  return windowTokens === undefined ? {} : { windowTokens };
-}

@@ -290,7 +290,8 @@ export class Verifier {
     }
     const summary = handoff?.summary;
     await this.#record.setTask(task.id, {
-      ...{ state: "done", title: task.title, decisions, isUnverified: false },
+      // What a reviewer had found is mended.
+      ...{ state: "done", title: task.title, decisions, isUnverified: false, evidence: undefined },
       ...(summary !== undefined && { summary }),
     });
     this.#tell(task, "done", summary ?? "");
@@ -346,6 +347,6 @@ export function evidenceOf({ command, exitCode, isTimedOut, output }: TestRun): 
   const lines = output.split("\n").map((line) => line.trim());
   const failing = lines.filter((line) => /\b(fail|error|assert|expected|not ok)/i.test(line));
   const shown = failing.length > 0 ? failing : lines.filter(Boolean).slice(-3);
-  const how = isTimedOut ? "took too long" : `exit ${exitCode}`;
-  return `\`${command}\` failed (${how}): ${shown.slice(0, 3).join(" · ").slice(0, 400)}`;
+  const how = isTimedOut ? "took longer than work.test_minutes" : `failed (exit ${exitCode})`;
+  return [`\`${command}\` ${how}`, shown.slice(0, 3).join(" · ").slice(0, 400)].filter(Boolean).join(": ");
 }

@@ -30,11 +30,20 @@ export function currentBranch(cwd: string): string | undefined {
 
 export type Conflict = { kind: "conflict"; files: string[]; text: string };
 
-/** Commits everything in the worktree. Returns why that would lose something; then the worktree must stay. */
-export function commitWork({ folder, base }: Worktree, message: string): string | undefined {
+/** Commits everything in the worktree to its branch. Returns why that would lose something; then the worktree must stay. */
+export function commitWork({ folder, branch, base }: Worktree, message: string): string | undefined {
   const inner = dirtyFiles(folder).find((entry) => isRepository(entry) || isSubmodule(folder, entry));
   if (inner !== undefined) return `${inner} is a repository of its own`;
   commitAll(folder, message);
+  const [head = "", tip = ""] = ["HEAD", branch].map((name) => git(folder, ["rev-parse", name])?.trim());
+  if (head !== tip) {
+    // The session has checked out something else: what it committed there is the task's work.
+    const where = currentBranch(folder) ?? "a detached HEAD";
+    if (git(folder, ["merge-base", "--is-ancestor", tip, head]) === undefined) {
+      return `${where}, which its session left it for, does not have all of its commits`;
+    }
+    runGit(folder, ["update-ref", "-m", "haversack work", `refs/heads/${branch}`, head, tip]);
+  }
   const submodule = changedSubmodule(folder, base, "HEAD");
   // Commits inside a submodule exist only in this worktree.
   return submodule === undefined ? undefined : `it changes the submodule ${submodule}`;

@@ -8,7 +8,7 @@ export interface WordGap {
   bodyOnly: string[];
 }
 
-/** `terms`: all that the skill can be found by. */
+/** `terms`: every term by which the skill can be found. */
 export function wordGap(prompt: string, terms: ReadonlySet<string>): WordGap {
   const gap: WordGap = { missing: [], bodyOnly: [] };
   for (const { term, text, kind } of promptTerms(prompt).terms) {
@@ -19,7 +19,7 @@ export function wordGap(prompt: string, terms: ReadonlySet<string>): WordGap {
   return gap;
 }
 
-/** As the ranking judges it: half of its groups of letters. */
+/** Uses the ranking's own measure: half of the letter groups must match. */
 function isSpelledAlike(word: string, terms: ReadonlySet<string>): boolean {
   if (!hasGrams(word)) return false;
   const grams = gramTerms(word);
@@ -27,8 +27,8 @@ function isSpelledAlike(word: string, terms: ReadonlySet<string>): boolean {
 }
 
 /**
- * A sentence for the description with the rarest words of the gap; undefined when no word is left that could help. `shareOf`:
- * the share of ordinary requests that hold a word; words that many hold tell no skill from another.
+ * A sentence for the description with the rarest missing words; undefined if no word would help. `shareOf` returns the share
+ * of ordinary requests that contain a word: common words do not tell skills apart.
  */
 export function sentenceFor({ missing, bodyOnly }: WordGap, shareOf: (word: string) => number): string | undefined {
   const useful = [...missing, ...bodyOnly].filter((word) => /^\p{L}{3,}$/u.test(word) && shareOf(word) < EVERYDAY);

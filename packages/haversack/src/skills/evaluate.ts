@@ -4,6 +4,7 @@
  * A hit at k: any expected skill of the case is among the first k. Cases without expected skills count only for the
  * rates of wrongly shown skills. `mrr` uses the first 10. A rate without cases is null and is left out of means.
  */
+import { isRecord, readJson } from "../base/json.ts";
 import { type Match, type Tier, tiersOf } from "./matching/match-skills.ts";
 import { NAME_CONFIDENCE } from "./matching/score-text.ts";
 import type { Problem } from "./types.ts";
@@ -293,10 +294,7 @@ export interface LeaveOneOut {
 /** The largest allowed share of cases without an expected skill in which a wrong one is shown. */
 const MOST_WRONG = { card: 0.13, any: 0.35 };
 const CARD_GRID = Array.from({ length: 31 }, (_, step) => (20 + 2 * step) / 100);
-/**
- * Starts at the product's own threshold. Whether a prompt asks for a skill at all is decided by another test, whose threshold is not
- * chosen again.
- */
+/** Starts at the product's own threshold. Whether a prompt asks for a skill at all is a separate test with a fixed threshold. */
 const NAME_GRID = Array.from({ length: 26 }, (_, step) => NAME_CONFIDENCE + step / 100);
 
 /**
@@ -312,14 +310,8 @@ export function leaveOneOut(
   const sources = [...new Set(all.map((one) => one.case.source))];
   const measured = (ranked: readonly Rankable[], thresholdsOf: (source: string) => Thresholds) => {
     const results = ranked.map((one) => resultWith(one, thresholdsOf(one.case.source), maxSkills));
-    const {
-      metrics,
-      macro,
-      sources: bySource,
-    } = evaluate(
-      ranked.map((one) => one.case),
-      results,
-    );
+    const cases = ranked.map((one) => one.case);
+    const { metrics, macro, sources: bySource } = evaluate(cases, results);
     const named = Object.entries(bySource).map(([source, rates]) => [source, withoutTokens(rates)]);
     return { metrics: withoutTokens(metrics), macro: withoutTokens(macro), sources: Object.fromEntries(named) };
   };
@@ -401,7 +393,7 @@ export interface ParsedCases {
 
 export interface CaseOptions {
   file: string;
-  /** Whom a `[{query, should_trigger}]` list speaks of. */
+  /** The skill that a `[{query, should_trigger}]` list is about. */
   skill?: string;
   /** Only the entries whose fields have these values. */
   where?: readonly (readonly [field: string, value: string])[];
@@ -419,7 +411,7 @@ export function parseCases(text: string, { file, skill, where: wanted = [] }: Ca
     if (typeof parsed === "string") problem(where, parsed);
     else cases.push(parsed);
   };
-  const list = parseJson(text);
+  const list = readJson(text).value;
   if (Array.isArray(list)) {
     list.forEach((entry, at) => {
       read(entry, `entry ${at + 1}`, String(at + 1));
@@ -428,7 +420,7 @@ export function parseCases(text: string, { file, skill, where: wanted = [] }: Ca
   }
   text.split(/\r?\n/).forEach((line, at) => {
     if (line.trim() === "") return;
-    const value = parseJson(line);
+    const { value } = readJson(line);
     if (value === undefined)
       problem(`line ${at + 1}`, 'This line is not JSON. Write one object a line: {"prompt": …, "expected": [ids]}.');
     else read(value, `line ${at + 1}`, String(at + 1));
@@ -437,8 +429,8 @@ export function parseCases(text: string, { file, skill, where: wanted = [] }: Ca
 }
 
 function readCase(value: unknown, id: string, skill: string | undefined): EvalCase | string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "A case must be an object.";
-  const entry = value as Record<string, unknown>;
+  if (!isRecord(value)) return "A case must be an object.";
+  const entry = value;
   const ownId = typeof entry["id"] === "string" || typeof entry["id"] === "number" ? String(entry["id"]) : id;
   const prompt = entry["prompt"] ?? entry["query"];
   if (typeof prompt !== "string") return 'It needs a text under "prompt" (or "query" with "should_trigger").';
@@ -482,13 +474,4 @@ function sourceOf(entry: Record<string, unknown>, ids: readonly string[]): strin
 function idList(value: unknown): string[] | undefined {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) && value.every((id) => typeof id === "string") ? value : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON is an expected answer here: the caller tries lines, and names the line that fails.
-    return undefined;
-  }
 }

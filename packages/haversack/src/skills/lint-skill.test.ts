@@ -91,8 +91,8 @@ describe("lintSkillSet", () => {
   it("names each circle once", () => {
     const problems = lintSkillSet([skill("a", ["b"]), skill("b", ["c"]), skill("c", ["a"]), skill("d", ["d"])]);
     expect(problems.map(({ text }) => text)).toEqual([
-      "the requirements run in a circle: a → b → c → a",
-      "the requirements run in a circle: d → d",
+      "the requirements form a cycle: a → b → c → a",
+      "the requirements form a cycle: d → d",
     ]);
   });
 

@@ -206,7 +206,7 @@ function circles(skills: readonly Skill[]): Problem[] {
           code: "requires-cycle",
           file: byId.get(step)!.path,
           where: "metadata.requires",
-          text: `the requirements run in a circle: ${circle.join(" → ")}`,
+          text: `the requirements form a cycle: ${circle.join(" → ")}`,
         });
       } else if (!done.has(step)) {
         trail.push({ id: step, left: next(step) });

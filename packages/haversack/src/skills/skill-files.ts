@@ -7,6 +7,7 @@ import { basename, join, sep } from "node:path";
 import { cleanLine } from "../base/clean-text.ts";
 import { errorText } from "../base/errors.ts";
 import { type FileSystem, type FolderEntry, isMissing } from "../base/file-system.ts";
+import type { SkillPlace } from "./parse-skill.ts";
 import type { Problem, SkillSource } from "./types.ts";
 
 export interface SkillRoot {
@@ -21,21 +22,15 @@ export interface SkillRoot {
   within?: string;
 }
 
-export interface SkillFile {
-  path: string;
-  /** Absent for a single markdown file. */
-  folder?: string;
-  /** The default name of the skill. */
-  folderName: string;
+export interface SkillFile extends SkillPlace {
   size: number;
   mtimeMs: number;
-  source: SkillSource;
-  plugin?: string;
 }
 
 export interface SkillFileOptions {
+  /** Default: 10,000. */
   maxSkills?: number;
-  /** How many folder levels below a source are searched for a SKILL.md. */
+  /** How many folder levels below a source are searched for a SKILL.md. Default: 4. */
   maxDepth?: number;
   /** Also search inside skill folders. By default, files there are resources. */
   insideSkills?: boolean;
@@ -47,27 +42,14 @@ export function findSkillFiles(
   fs: FileSystem,
   options: SkillFileOptions = {},
 ): { files: SkillFile[]; problems: Problem[] } {
-  const { maxSkills = 10_000, maxDepth = 4, insideSkills = false } = options;
-  const search: Search = {
-    fs,
-    maxSkills,
-    maxDepth,
-    insideSkills,
-    files: [],
-    problems: [],
-    seen: new Set(),
-    entries: 0,
-    isFull: false,
-  };
+  const limits = { maxSkills: 10_000, maxDepth: 4, insideSkills: false, ...options };
+  const search: Search = { fs, ...limits, files: [], problems: [], seen: new Set(), entries: 0, isFull: false };
   for (const root of roots) searchRoot(search, root);
   return { files: search.files, problems: search.problems };
 }
 
-interface Search {
+interface Search extends Required<SkillFileOptions> {
   fs: FileSystem;
-  maxSkills: number;
-  maxDepth: number;
-  insideSkills: boolean;
   files: SkillFile[];
   problems: Problem[];
   /** Real paths of folders already read: links can form cycles, and two sources can be the same folder. */
@@ -89,14 +71,10 @@ function searchRoot(search: Search, root: SkillRoot): void {
     }
   } catch (error) {
     if (!isMissing(error)) problem(search, "error", "source-unreadable", root.dir, errorText(error));
-    else if (root.isNamed)
-      problem(
-        search,
-        "warning",
-        "source-missing",
-        root.dir,
-        "there is no such folder: remove it from the settings, or create it",
-      );
+    else if (root.isNamed) {
+      const text = "there is no such folder: remove it from the settings, or create it";
+      problem(search, "warning", "source-missing", root.dir, text);
+    }
     return;
   }
   const within = root.within === undefined ? real : search.fs.realpath(root.within);
@@ -205,19 +183,19 @@ function followLink(
     const isHere = isInside(real, within) || isInside(real, realRoot);
     if (!isHere && !isFree) report("link-leads-out", pointsOutside(root));
     else if (!isHere && isForeign)
-      report("link-foreign", "the link leads to what another user owns and is not followed");
+      report("link-foreign", "the link's target belongs to another user, so it is not followed");
     else if (real !== realRoot && isInside(realRoot, real))
-      report("link-circle", "the link leads to a folder that contains it and is not followed");
+      report("link-circle", "the link leads to a folder that contains it, so it is not followed");
     else return { real, kind };
   } catch (error) {
-    report("link-broken", isMissing(error) ? "the link leads nowhere" : errorText(error));
+    report("link-broken", isMissing(error) ? "the link is broken" : errorText(error));
   }
   return undefined;
 }
 
 function pointsOutside({ source }: SkillRoot): string {
   const place = source.kind === "user" ? "its folder" : "the project";
-  return `the link points outside ${place} and is not followed; to use it, name its target under skills.folders`;
+  return `the link points outside ${place}, so it is not followed; to use it, name its target under skills.folders`;
 }
 
 /** Both must be real paths. */

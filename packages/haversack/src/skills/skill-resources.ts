@@ -62,7 +62,7 @@ export function listResources(folder: string, fs: FileSystem, { limit = 100 }: {
       }
     } catch (error) {
       if (!isMissing(error) || depth > 0)
-        report(path, "resource-unreadable", isMissing(error) ? "the link leads nowhere" : errorText(error));
+        report(path, "resource-unreadable", isMissing(error) ? "the link is broken" : errorText(error));
     }
   };
   // Use the folder's own listing: on a case-insensitive disk, Scripts/ is found and keeps its spelling.

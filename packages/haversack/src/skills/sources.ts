@@ -155,7 +155,7 @@ function enabledPlugins(
     const name = id.split("@", 1)[0]!;
     // The name becomes part of IDs: `plugin:skill`.
     if (!/^[\w.-]{1,100}$/.test(name)) {
-      report(problems, list.file, `plugins.${cleanLine(id, { maxChars: 80 })}`, "no valid name for a plugin");
+      report(problems, list.file, `plugins.${cleanLine(id, { maxChars: 80 })}`, "not a valid plugin name");
       continue;
     }
     const entry = currentInstall(value, places);

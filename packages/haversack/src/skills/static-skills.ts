@@ -1,6 +1,6 @@
 /**
- * Agents whose files list `skills:`. Such skills are in every conversation of the agent, needed or not. Says for each what to do, so that it
- * is loaded when a task needs it.
+ * Agents whose files list `skills:`. Such skills are in every conversation of the agent, needed or not. For each, says how to load it only
+ * when a task needs it.
  */
 import { cleanLine } from "../base/clean-text.ts";
 import { readFrontmatter } from "../base/frontmatter.ts";
@@ -51,29 +51,19 @@ export function staticSkillsOf(
 }
 
 function judge(name: string, skill: ListedSkill | undefined): StaticSkills["skills"][number] {
-  if (!skill)
-    return {
-      name,
-      tokens: 0,
-      state: "not-installed",
-      advice: `${name} is not installed: remove it from the list, or install it.`,
-    };
-  const tokens = estimateTokens(skill.instructions);
-  if (skill.isForPeople)
-    return {
-      name,
-      tokens,
-      state: "for-people",
-      advice: `${name} has disable-model-invocation, so nothing else loads it: keep it in the list, or remove that line from ${skill.path}.`,
-    };
-  if (!skill.hasTriggers)
-    return {
-      name,
-      tokens,
-      state: "needs-triggers",
-      advice: `${name} has no triggers: add some to ${skill.path}, then remove it from the list.`,
-    };
-  return { name, tokens, state: "ready", advice: `${name} has triggers: remove it from the list.` };
+  const [state, advice] = adviceFor(name, skill);
+  return { name, tokens: skill ? estimateTokens(skill.instructions) : 0, state, advice };
+}
+
+function adviceFor(name: string, skill: ListedSkill | undefined): [StaticSkills["skills"][number]["state"], string] {
+  if (!skill) return ["not-installed", `${name} is not installed: remove it from the list, or install it.`];
+  const { isForPeople, hasTriggers, path } = skill;
+  if (isForPeople) {
+    const advice = `keep it in the list, or remove that line from ${path}.`;
+    return ["for-people", `${name} has disable-model-invocation, so nothing else loads it: ${advice}`];
+  }
+  if (hasTriggers) return ["ready", `${name} has triggers: remove it from the list.`];
+  return ["needs-triggers", `${name} has no triggers: add some to ${path}, then remove it from the list.`];
 }
 
 /** One line for people. */

@@ -76,6 +76,8 @@ export interface Run extends NewRun {
   report?: string;
   /** The commit it started from. */
   base?: string;
+  /** Where the changes were kept that were uncommitted before the first session. */
+  kept?: string;
   /** The fingerprint of a test failure before the first task. */
   redBefore?: string;
   batchSize: number;
@@ -87,20 +89,7 @@ export interface Run extends NewRun {
   restarts?: number;
 }
 
-export interface RunChange {
-  workedMs?: number;
-  countsFrom?: number;
-  state?: RunState;
-  seenAt?: Date;
-  endedAt?: Date;
-  stopped?: string;
-  report?: string;
-  base?: string;
-  redBefore?: string;
-  batchSize?: number;
-  process?: RunProcess;
-  machine?: string;
-}
+export type RunChange = Partial<Omit<Run, "id" | "scope" | "client" | "options" | "startedAt" | "restarts">>;
 
 export type SessionPurpose = "batch" | "fix" | "review";
 
@@ -129,8 +118,8 @@ export interface RunSession extends NewRunSession {
   compactions?: number;
   /** Where uncommitted changes were kept. */
   kept?: string;
-  /** It was asked to end, and the next session continues its tasks: not a crash. */
-  isHandedOn?: boolean;
+  /** Why it was asked to save and end. If its runner is killed then, its end is no crash. */
+  asked?: string;
 }
 
 export type RunSessionChange = Partial<Omit<RunSession, "runId" | "number" | "purpose" | "startedAt">>;
@@ -145,8 +134,8 @@ export interface RunTask {
   fixes: number;
   reviewFailures: number;
   title: string;
-  /** Why it is blocked. */
-  evidence?: string;
+  /** Why it is blocked, or went back into the next session. */
+  evidence?: string | undefined;
   /** From its last handoff and its WIP, copied before it was done, because decay may shorten them. */
   summary?: string;
   decisions?: readonly string[];

@@ -197,21 +197,10 @@ export interface Page<T> {
   total: number;
 }
 
-export interface NewEpic {
-  title: string;
-  description?: string;
-  priority?: Priority;
-  source?: string;
-}
+export type NewEpic = Pick<Epic, "title" | "description" | "source"> & { priority?: Priority };
 export type EpicChanges = Nullable<Omit<NewEpic, "source">> & { status?: "archived" | "todo" };
 
-export interface NewStory {
-  title: string;
-  epicId?: string;
-  description?: string;
-  acceptanceCriteria?: string;
-  source?: string;
-}
+export type NewStory = Pick<Story, "title" | "epicId" | "description" | "acceptanceCriteria" | "source">;
 export type StoryChanges = Nullable<Omit<NewStory, "source">> & { status?: "archived" | "todo" };
 
 export interface NewTask extends TaskFieldValues {
@@ -360,23 +349,14 @@ export interface WipHistoryEntry {
   after?: unknown;
 }
 
-export interface NewHandoff {
-  taskId: string;
-  role: string;
+export interface NewHandoff extends Pick<Handoff, "taskId" | "role" | "status" | "summary"> {
   attempt?: number;
-  status: Verdict;
-  summary: string;
   filesChanged?: readonly string[];
   details?: string;
 }
 
-export interface HandoffQuery {
-  taskId: string;
-  role?: string;
-  attempt?: number;
-  /** The latest handoff with that verdict. */
-  status?: Verdict;
-}
+/** `status`: the latest handoff with that verdict. */
+export type HandoffQuery = Pick<Handoff, "taskId"> & Partial<Pick<Handoff, "role" | "attempt" | "status">>;
 
 export interface DecayRequest extends Scope {
   isForced?: boolean;
@@ -425,23 +405,10 @@ export interface ActivityPage {
   nextBeforeId?: number;
 }
 
-export interface NewAgent {
-  name: string;
-  role: string;
-  branch?: string;
-  client?: string;
-  worktree?: string;
-}
+/** `role`: used if the agent is unknown. Default: none; see ROLE_NOW in store/sqlite/work/agents.ts. */
+export type SeenAgent = Omit<Agent, "createdAt" | "lastSeenAt">;
 
-export interface SeenAgent {
-  name: string;
-  branch?: string;
-  /** Used if the agent is unknown. Default: none; see ROLE_NOW in store/sqlite/work/agents.ts. */
-  role?: string;
-  client?: string;
-  sessionId?: string;
-  worktree?: string;
-}
+export type NewAgent = Omit<SeenAgent, "sessionId"> & { role: string };
 
 /** Without a branch: the agent for all branches, or the only one of that name. */
 export interface AgentQuery {

@@ -48,7 +48,7 @@ describe("nextAction of an orchestrator", () => {
     expect(orchestrator({ handoffs: [again, fixed(1, "10:20"), failed, built] })[0]).toContain("attempt 2 of 3");
     const fixes = [fixed(1, "10:20"), fixed(2, "10:21"), fixed(3, "10:22")];
     expect(orchestrator({ handoffs: [again, ...fixes, built] })).toEqual([
-      "Block T2 and report it: 3 attempts did not mend what spec-reviewer found.",
+      "Block T2 and report it: 3 attempts did not fix what spec-reviewer found.",
     ]);
   });
 

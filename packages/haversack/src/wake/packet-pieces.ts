@@ -3,6 +3,7 @@
 import { headingLevel } from "../base/clean-text.ts";
 import { BY_MESSAGE, FROM } from "../skills/showing/activation.ts";
 import { bestSections, coreSection, rankSections } from "../skills/showing/skill-sections.ts";
+import type { EndedAs } from "../work/task.ts";
 import { type Beyond, ownTexts, type Piece, type PieceOptions, Pieces, SOURCE } from "./packet.ts";
 import { planRest } from "./plan-rest.ts";
 import type { WakeActivity, WakeMessage, WakeSkill, WakeState } from "./state.ts";
@@ -449,12 +450,15 @@ export interface LeftWork {
   taskId: string;
   title: string;
   agent: string;
-  because: "expired" | "ended" | "gone";
-  /** Its client may still be running. */
+  /** expired: no sign of life. ended: the client reported the end. gone: its process no longer runs. */
+  because: EndedAs;
+  /** The client still runs but was quiet for longer than its lease: it may continue at any time. */
   isOpen: boolean;
-  isHere: boolean;
+  /** Where that session worked. Absent: unknown. */
   worktree?: string;
   branch?: string;
+  /** The task was left in the caller's work tree. */
+  isHere: boolean;
   lastSeenAt: Date;
 }
 

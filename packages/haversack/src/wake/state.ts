@@ -2,9 +2,10 @@
  * Everything a packet can be made of, read from the store, the plan file and the skill index before anything is decided.
  * Plain data; unknown values are absent. `packet.ts` decides what is shown.
  */
-import type { Verdict } from "../work/handoff.ts";
+import type { Handoff, Verdict } from "../work/handoff.ts";
 import type { TaskStatus, TaskStep, TaskType } from "../work/task.ts";
 import type { Wip } from "../work/wip/wip.ts";
+import type { Message } from "./text.ts";
 
 export const ROLES = ["orchestrator", "implementer", "spec-reviewer", "quality-reviewer", "fixer"] as const;
 /** One of ours, or a project's own role with its own template. */
@@ -143,25 +144,12 @@ export interface WakeSkill {
   isCarried?: boolean;
 }
 
-export interface WakeHandoff {
-  taskId: string;
+export interface WakeHandoff extends Pick<Handoff, "taskId" | "role" | "attempt" | "status" | "summary"> {
   taskTitle: string;
-  role: string;
-  attempt: number;
-  status: Verdict;
-  summary: string;
   at: Date;
 }
 
-export interface WakeMessage {
-  id: string;
-  from: string;
-  /** Sent by the person at the terminal; otherwise by an agent. */
-  isPerson?: boolean;
-  text: string;
-  at: Date;
-  /** It names the agent with an @, or was sent only to it. */
-  isMention: boolean;
+export interface WakeMessage extends Omit<Message, "subject" | "readAt"> {
   taskId?: string;
 }
 

@@ -222,7 +222,7 @@ ${END}`,
   ),
   fixer: subAgent(
     "Fixer",
-    "- Mend what was found and nothing else. See each test fail before you mend it and pass after.",
+    "- Fix what was found and nothing else. See each test fail before you fix it and pass after.",
   ),
   default: `# Wake-up Context
 {{identity}}

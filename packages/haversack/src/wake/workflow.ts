@@ -136,8 +136,9 @@ export interface DispatchOptions {
 
 /** `subject`: the task itself, not its review task. */
 export function reviewOf(subject: TreeTask, options: DispatchOptions): Dispatch {
-  const { handoffs, isOwn = false, workflow } = options;
+  const { handoffs, agent, leftBy, isOwn = false, workflow } = options;
   const { roles, fixer } = workflow;
+  const isOthers = subject.agent !== undefined && subject.agent !== agent.name && !leftBy;
   const said: string[] = [];
   let passed: Standing | undefined;
   for (const { role, words } of roles) {
@@ -155,7 +156,7 @@ export function reviewOf(subject: TreeTask, options: DispatchOptions): Dispatch 
       const mended = fixes.some(({ status, at: mendedAt }) => status === "PASS" && mendedAt > at);
       if (mended) said.push(`Dispatch ${role} for ${subject.id} again (attempt ${attempt + 1}): the fixer is done.`);
       else if (fixes.length >= fixer.mostAttempts)
-        said.push(`Block ${subject.id} and report it: ${fixes.length} attempts did not mend what ${role} found.`);
+        said.push(`Block ${subject.id} and report it: ${fixes.length} attempts did not fix what ${role} found.`);
       else
         said.push(
           `Dispatch ${fixer.role} for ${subject.id}, attempt ${fixes.length + 1} of ${fixer.mostAttempts}. ${role} found: ${summary}`,
@@ -163,7 +164,7 @@ export function reviewOf(subject: TreeTask, options: DispatchOptions): Dispatch 
     } else if (part?.status === "in_progress" || part?.status === "review") {
       said.push(`Check whether ${part.agent ? `@${name(part.agent)}` : role} has finished ${label(part)}.`);
       return { kind: said.length > 1 ? "acts" : "waits", says: said };
-    } else if (role === roles[0]?.role && isBegun(subject, options) && (isOwn || isOthers(subject, options))) {
+    } else if (role === roles[0]?.role && isBegun(subject, options) && (isOwn || isOthers)) {
       if (!isOwn) said.push(`Check whether @${name(subject.agent ?? "")} has finished ${label(subject)}.`);
       return { kind: "waits", says: said };
     } else said.push(`Dispatch ${role} for ${label(subject)}.`);
@@ -198,17 +199,13 @@ export function nextDispatches(state: WakeState, workflow: Workflow): string[] {
 
 /** Tasks in progress, themselves or through one of their parts. */
 function subjectsOf(story: WakeStory, roles: readonly WorkflowRole[]): TreeTask[] {
-  return story.tree.filter(
-    (task) => !isSettled(task.status) && !isPartOf(task, story.tree, roles) && isUnderWay(task, story),
-  );
+  const isPart = (task: TreeTask) =>
+    roleOfPart(task, roles) !== undefined && story.tree.some(({ id }) => id === task.parentId);
+  return story.tree.filter((task) => !isSettled(task.status) && !isPart(task) && isUnderWay(task, story));
 }
 
 function isUnderWay({ id, status }: TreeTask, { tree }: Pick<WakeStory, "tree">): boolean {
   return status !== "todo" || tree.some((part) => part.parentId === id && part.status !== "todo");
-}
-
-function isPartOf(task: TreeTask, tree: readonly TreeTask[], roles: readonly WorkflowRole[]): boolean {
-  return roleOfPart(task, roles) !== undefined && tree.some(({ id }) => id === task.parentId);
 }
 
 /** The role that a sub-task is for. */
@@ -237,10 +234,6 @@ function isBegun({ status, id }: TreeTask, { task, leftBy }: DispatchOptions): b
   return status === "in_progress" || (leftBy !== undefined && id === task?.id);
 }
 
-function isOthers({ agent: holder }: TreeTask, { agent, leftBy }: DispatchOptions): boolean {
-  return holder !== undefined && holder !== agent.name && !leftBy;
-}
-
 /** For a review, the task it is about; otherwise the task itself. */
 export function subjectOf(task: TreeTask, tree: readonly TreeTask[], roles: readonly WorkflowRole[]): TreeTask {
   const isPart = roles.some(({ words }) => words.some((phrase) => hasPhrase(task.title, phrase)));
@@ -263,10 +256,7 @@ function standingOf(
     ({ parentId, title }) => parentId === subject.id && words.some((each) => hasPhrase(title, each)),
   );
   const own = handoffs.filter((handoff) => handoff.role === role && [subject.id, part?.id].includes(handoff.taskId));
-  const latest = own.reduce<WakeHandoff | undefined>(
-    (best, each) => (best && best.at >= each.at ? best : each),
-    undefined,
-  );
+  const latest = newest(own);
   const byStatus = part ? isSettled(part.status) : role === "implementer" && subject.status === "review";
   return {
     verdict: latest?.status ?? part?.lastVerdict ?? (byStatus ? "PASS" : undefined),

@@ -23,7 +23,7 @@ describe("titles", () => {
   it.each([
     ["", "title must not be empty"],
     ["   ", "title must not be empty"],
-    ["\u200b\u2060", "title must not be empty, but has only characters that cannot be seen"],
+    ["\u200b\u2060", "title must not be empty, but has only invisible characters"],
     ["two\nlines", "title must be one line, but has a line break; put the rest into description"],
     ["two\rlines", "title must be one line"],
     ["x".repeat(301), "title has 301 characters; at most 300 (put the rest into description)"],

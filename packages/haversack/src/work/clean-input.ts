@@ -59,7 +59,7 @@ export function cleanTitle(value: unknown, { field = "title", maxChars = TITLE_M
   }
   if (text.length > maxChars) throw tooLong(field, text.length, maxChars, "put the rest into description");
   const clean = maskSecrets(stripControl(text)).trim();
-  if (clean === "") throw invalid(`${field} must not be empty, but has only characters that cannot be seen`);
+  if (clean === "") throw invalid(`${field} must not be empty, but has only invisible characters`);
   return clean;
 }
 
@@ -82,7 +82,7 @@ export function cleanSummary(value: unknown): string {
     maxChars: SUMMARY_MAX_CHARS,
     instead: "put the whole into full_details and two or three sentences here",
   });
-  if (clean === undefined) throw invalid("summary must not be empty: two or three sentences on what came of the task");
+  if (clean === undefined) throw invalid("summary must not be empty: two or three sentences on the result");
   return clean;
 }
 
@@ -167,11 +167,7 @@ export function checkTitle(title: unknown): string {
 }
 
 export function checkWord<T extends string>(field: string, given: T | undefined | null, choices: readonly T[]): void {
-  if (given === undefined || given === null || choices.includes(given)) return;
-  const [guess] = nearest(String(given), choices);
-  throw invalid(
-    `${field} must be one of ${choices.join(", ")}, but is ${JSON.stringify(given)}${guess ? `; did you mean ${guess}?` : ""}`,
-  );
+  checkChoice(given, { field, choices });
 }
 
 export function checkCount(field: string, given: number, { minimum = 1 }: { minimum?: number } = {}): void {

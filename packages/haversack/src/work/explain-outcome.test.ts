@@ -17,7 +17,7 @@ describe("explain", () => {
     [
       { kind: "waits", task, for: [other] },
       "T1 waits for T2 (todo: Schema); finish those first, or take what get_next_batch gives.",
-      "T1 waits for T2 (todo: Schema); `haversack next` shows what is ready, `haversack task claim T1 --force` starts it all the same.",
+      "T1 waits for T2 (todo: Schema); `haversack next` shows what is ready, `haversack task claim T1 --force` starts it anyway.",
     ],
     [
       { kind: "blocked", task, reasons: ["no key", "no\nserver"] },
@@ -42,7 +42,7 @@ describe("explain", () => {
     [
       { kind: "cycle", path: [task, other, task] },
       "That would be a cycle: T1 -> T2 -> T1. Nothing was changed; one of these must go first.",
-      "That would be a cycle: T1 -> T2 -> T1. Nothing was changed; `haversack task dep --rm` takes one of these out.",
+      "That would be a cycle: T1 -> T2 -> T1. Nothing was changed; `haversack task dep --rm` removes one of these.",
     ],
     [
       { kind: "lost", task, by },

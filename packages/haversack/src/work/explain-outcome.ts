@@ -45,7 +45,7 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
         ? "finish those first, or take what get_next_batch gives"
         : audience === "shell"
           ? "finish those first; `haversack next` shows what is ready"
-          : `\`haversack next\` shows what is ready, \`haversack task claim ${task.id} --force\` starts it all the same`;
+          : `\`haversack next\` shows what is ready, \`haversack task claim ${task.id} --force\` starts it anyway`;
       return `${task.id} waits for ${list(others.map(named))}; ${how}.`;
     }
     case "blocked": {
@@ -71,7 +71,7 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
     case "cycle": {
       const ids = refusal.path.map(({ id }) => id);
       const closed = ids.length > 1 && ids[0] === ids.at(-1) ? ids : [...ids, ...ids.slice(0, 1)];
-      const how = isAgent ? "one of these must go first" : "`haversack task dep --rm` takes one of these out";
+      const how = isAgent ? "one of these must go first" : "`haversack task dep --rm` removes one of these";
       return `That would be a cycle: ${closed.join(" -> ")}. Nothing was changed; ${how}.`;
     }
     case "lost": {

@@ -22,11 +22,11 @@ export type GroupStatus = (typeof GROUP_STATUSES)[number];
 export const DEPENDENCY_TYPES = ["blocks", "requires", "relates_to"] as const;
 export type DependencyType = (typeof DEPENDENCY_TYPES)[number];
 
-export interface Epic {
+/** What epics and stories have in common. */
+interface Group {
   id: string;
   title: string;
   description?: string;
-  priority: Priority;
   status: GroupStatus;
   source?: string;
   createdAt: Date;
@@ -34,17 +34,13 @@ export interface Epic {
   completedAt?: Date;
 }
 
-export interface Story {
-  id: string;
+export interface Epic extends Group {
+  priority: Priority;
+}
+
+export interface Story extends Group {
   epicId?: string;
-  title: string;
-  description?: string;
   acceptanceCriteria?: string;
-  status: GroupStatus;
-  source?: string;
-  createdAt: Date;
-  updatedAt: Date;
-  completedAt?: Date;
 }
 
 /** The fields shown in every list. */

@@ -48,12 +48,9 @@ const agentAdd: Command = {
         `Required: ${oneOf(ROLES)}, or a word of your own with a template in .haversack/templates/.`,
       ),
       branch: option("NAME", "Only on this branch; another agent may have the name elsewhere (default: all branches)."),
-      client: {
-        type: "string",
-        value: "NAME",
+      client: option("NAME", "Its coding client (default: the one it is first seen in).", {
         choices: Object.keys(PROFILES).filter((name) => name !== "plain"),
-        about: "Its coding client (default: the one it is first seen in).",
-      },
+      }),
       worktree: option("FOLDER", "The folder where it works."),
     },
     examples: [

@@ -82,7 +82,7 @@ export async function run(call: Call): Promise<ExitCode> {
     onProgress: (bytes) => progress.step(`${formatBytes(bytes)} of ${formatBytes(total)}`),
   });
   progress.end();
-  if (audit.sessions.length === 0) sayNote(io, "no session in these transcripts fits; check --since and --project");
+  if (audit.sessions.length === 0) sayNote(io, "no session in these transcripts matches; check --since and --project");
   if (target !== undefined) {
     putFile(target, auditHtml(audit, { now: new Date() }), { within: USER, isSynced: false });
     sayNote(io, `wrote ${html}`);

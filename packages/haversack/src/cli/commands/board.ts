@@ -109,7 +109,7 @@ class BoardRuns implements RunSource {
 
   async show(id: string, { runs: store, by }: LiveParts): Promise<object> {
     const run = asSeen(await store.getRun(id), by.at);
-    const stopped = run.stopped ?? (run.remedy ? `interrupted; go on with \`${run.remedy}\`` : "not yet");
+    const stopped = run.stopped ?? (run.remedy ? `interrupted; continue with \`${run.remedy}\`` : "not yet");
     return { ...reportData(await readReport(run, stopped, store)), ...viewRun(run) };
   }
 

@@ -66,7 +66,7 @@ async function claimOne(
   const span = formatSpan(claim.leaseUntil.getTime() - work.by.at.getTime());
   const wip = task.wip ? wipLines(task.wip) : [];
   const lines = [
-    `${task.id} is ${cleanLine(claim.agent)}'s for ${span}: ${cleanLine(task.title)}`,
+    `${task.id} is ${work.by.isPerson ? "yours" : `${cleanLine(claim.agent)}'s`} for ${span}: ${cleanLine(task.title)}`,
     ...(claim.isUnconfirmed ? [UNCONFIRMED] : []),
     ...(warning === undefined ? [] : [`Warning: ${warning}. The queue hands out those.`]),
     ...fields(call.io, [

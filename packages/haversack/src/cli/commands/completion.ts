@@ -122,6 +122,8 @@ function bash(known: readonly Known[]): string {
 _haversack() {
   local word="\${COMP_WORDS[COMP_CWORD]}" one="\${COMP_WORDS[1]}" two="\${COMP_WORDS[2]}"
   local before="\${COMP_WORDS[COMP_CWORD-1]}" words="" names=""
+  # bash splits --option=value at the sign.
+  if [ "$word" = "=" ]; then word=""; elif [ "$before" = "=" ]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   if [ "$COMP_CWORD" -eq 1 ]; then
     words="${[...tree.keys()].join(" ")} --help --version"
   elif [ "$COMP_CWORD" -eq 2 ] && [[ "$word" != -* ]]; then
@@ -226,7 +228,7 @@ ${[...tree]
 ${known
   .map(
     ({ name, options, choices, kind }) =>
-      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}[${quote(option.about)}]${zshValue(option)}'`).join(" ")}${choices.length > 0 ? ` '${wordsIn(name) + 1}:value:(${choices.join(" ")})'` : ""} '*:${kind ? `${kind}:_haversack_names ${kind}` : "file:_files"}' ;;`,
+      `    '${name}'${name.includes(" ") ? "" : "' '*"}) _arguments ${options.map((option) => `'--${option.name}${option.takesValue ? "=" : ""}[${quote(option.about)}]${zshValue(option)}'`).join(" ")}${choices.length > 0 ? ` '${wordsIn(name) + 1}:value:(${choices.join(" ")})'` : ""} '*:${kind ? `${kind}:_haversack_names ${kind}` : "file:_files"}' ;;`,
   )
   .join("\n")}
   esac

@@ -15,7 +15,7 @@ export const spec: CommandSpec = {
   options: {
     session: option("ID", 'The session it belongs to (default: the hook JSON\'s, else "cli").'),
     "sub-agent": option("ID", "The sub-agent in that session."),
-    client: option("NAME", "Word it for this client (default: claude-code for its hook JSON, else plain).", {
+    client: option("NAME", "Write it for this client (default: claude-code for its hook JSON, else plain).", {
       choices: Object.keys(PROFILES),
     }),
     rules: option("FILE", "Use this skill-rules.json instead of the project's."),

@@ -27,13 +27,11 @@ export const spec: CommandSpec = {
     ),
     base: option("REV", "Where git starts to look for changes (default: the branch's start)."),
     context: option("FILE", "A text about the project, cut to --context-tokens."),
-    "context-tokens": {
+    "context-tokens": option("N", `How many tokens of it (default ${CONTEXT_TOKENS}).`, {
       type: "integer",
-      value: "N",
       minimum: 50,
       maximum: 100_000,
-      about: `How many tokens of it (default ${CONTEXT_TOKENS}).`,
-    },
+    }),
     "fix-summary": option("TEXT", "For a resume (setting artifacts.resume): what was done; - reads standard input."),
     "resume-failed": option("TEXT", "A resume failed, for this reason: the next one starts fresh."),
     client: option("NAME", "The client that starts it (default claude-code).", { choices: Object.keys(PROFILES) }),

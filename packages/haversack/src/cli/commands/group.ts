@@ -213,13 +213,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
         title: option("TEXT", "A new title."),
         ...options,
         status: GROUP_STATUS_CHANGE,
-        clear: {
-          type: "string",
-          value: "FIELD",
-          repeat: true,
-          choices: kind.clears,
-          about: `Empty a field: ${kind.clears.join(", ")}.`,
-        },
+        clear: option("FIELD", `Empty a field: ${kind.clears.join(", ")}.`, { repeat: true, choices: kind.clears }),
         agent: AGENT,
       },
       examples: [
@@ -232,7 +226,7 @@ function commandsOf(kind: Kind): Record<string, Command> {
       const work = await openWork(call, "save");
       const changes = await readFields(call, { title: "title", ...kind.fields, status: "status" });
       if (Object.keys(changes).length === 0) {
-        throw new HaversackError("usage", "nothing to change was given", {
+        throw new HaversackError("usage", "give at least one field to change", {
           hint: `\`haversack ${noun} update --help\` lists the fields`,
         });
       }

@@ -132,12 +132,10 @@ const handoffShow: Command = {
       attempt: wholeNumber("N", "The handoff of this attempt."),
       status: option("VERDICT", "The latest of this verdict.", { choices: VERDICTS }),
       details: flag("Include its details."),
-      from: {
+      from: option("N", "Show one page of details, from this character on (default 0).", {
         type: "integer",
-        value: "N",
         minimum: 0,
-        about: "Show one page of details, from this character on (default 0).",
-      },
+      }),
       "max-chars": wholeNumber("N", "Characters per page (default 20000)."),
     },
     examples: [
@@ -287,11 +285,11 @@ const handoffDecay: Command = {
       includeFailed: "include-failed",
     });
     if (input.isForced && input.epicId === undefined && input.storyId === undefined)
-      throw new HaversackError("usage", "--force needs --epic or --story: it would shrink every handoff there is");
+      throw new HaversackError("usage", "--force needs --epic or --story: without them it would archive every handoff");
     const { compacted, archived } = await decayHandoffs(input, work);
     print(call, { compacted, archived }, () => {
-      if (compacted + archived === 0) return "Nothing to shrink.";
-      return `The details of ${handoffs(compacted)} and ${handoffs(archived)} as a whole went to the archive.`;
+      if (compacted + archived === 0) return "Nothing to archive.";
+      return `The details of ${handoffs(compacted)} and ${handoffs(archived)} as a whole were archived.`;
     });
     return 0;
   },
@@ -314,10 +312,7 @@ const handoffRestore: Command = {
     return eachTask(call, call.arguments, async (wanted) => {
       const { id } = await work.store.findId(wanted);
       const { restored } = await restoreHandoffs({ id }, work);
-      const text =
-        restored === 0
-          ? `Nothing of ${id} is in the archive.`
-          : `${handoffs(restored)} of ${id} ${restored === 1 ? "is" : "are"} whole again.`;
+      const text = restored === 0 ? `Nothing of ${id} is in the archive.` : `Restored ${handoffs(restored)} of ${id}.`;
       return { kind: "done", view: { id, restored }, text };
     });
   },

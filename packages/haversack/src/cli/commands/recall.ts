@@ -39,10 +39,10 @@ export const spec: CommandSpec = {
 
 export function run(call: Call): ExitCode {
   const { io, options, json } = call;
-  const { handle: store } = openProject(call, { access: "look" });
+  const { handle: store, config } = openProject(call, { access: "look" });
   const shelf = new SqliteOutputs(store);
   const [handle] = call.arguments;
-  if (handle === undefined) return list(call, shelf);
+  if (handle === undefined) return list(call, shelf, { isOn: config["outputs.replace_over"] > 0 });
   const all = options["all"] === true ? { maxChars: Number.MAX_SAFE_INTEGER } : {};
   const most = options["max-chars"] === undefined ? {} : { maxChars: options["max-chars"] as number };
   const found = recallOutput(shelf, handle, {
@@ -64,13 +64,13 @@ export function run(call: Call): ExitCode {
   return 0;
 }
 
-function list(call: Call, shelf: SqliteOutputs): ExitCode {
+function list(call: Call, shelf: SqliteOutputs, { isOn }: { isOn: boolean }): ExitCode {
   const { io } = call;
   const kept = shelf.list((call.options["limit"] as number | undefined) ?? 20);
   const now = new Date();
   print(call, kept, () =>
     kept.length === 0
-      ? "No tool output is kept. `haversack config set outputs.replace_over 20000` keeps long ones and shows the model a preview."
+      ? `No tool output is kept.${isOn ? "" : " `haversack config set outputs.replace_over 20000`, then `haversack init`, keeps long ones and shows the model a preview."}`
       : table(
           io,
           kept.map(({ handle, at, source, lines, chars }) => [

@@ -129,7 +129,11 @@ function formatEstimate({
           `  ${what.padEnd(width)}  ${number(before).padStart(10)}  ${number(after).padStart(10)}  ${needs}`,
       ),
     "",
-    `Saved in windows: ${number(saved.low)} to ${number(saved.high)} tokens (${share(saved.low)} to ${share(saved.high)}). Over all requests, mostly from the cache: ${number(savedInRequests.low)} to ${number(savedInRequests.high)}.`,
+    `Saved in windows: ${range(saved, number)} tokens (${range(saved, share)}). Over all requests, mostly from the cache: ${range(savedInRequests, number)}.`,
     method,
   ].join("\n");
+}
+
+function range({ low, high }: { low: number; high: number }, show: (value: number) => string): string {
+  return show(low) === show(high) ? show(low) : `${show(low)} to ${show(high)}`;
 }

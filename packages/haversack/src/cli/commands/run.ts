@@ -1,4 +1,5 @@
 /** `haversack work`: runs headless sessions one after another until the scope is done. */
+
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,7 +7,6 @@ import { readBounded } from "../../base/clean-text.ts";
 import { errorText, HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
-import { OF_A_SESSION } from "../../clients/facts.ts";
 import { STREAMED, type StreamedClient } from "../../clients/streamed.ts";
 import { CLIENTS } from "../../clients/table.ts";
 import { roleText } from "../../clients/work-files.ts";
@@ -29,14 +29,16 @@ import { isRunAlive } from "../../runs/run-record.ts";
 import { FIRST_SIZE, runWork } from "../../runs/runner.ts";
 import { RunStop } from "../../runs/session-health.ts";
 import { StopSwitch } from "../../runs/stop-switch.ts";
-import type { Run, RunProcess, RunScope, RunStore } from "../../store/run-store.ts";
+import { batchSize, lastWindowTokens, type WindowUse, windowUse } from "../../runs/window-room.ts";
+import type { Run, RunProcess, RunScope, RunSession, RunStore } from "../../store/run-store.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Task } from "../../work/task.ts";
-import { type Call, type Command, type ExitCode, sayNote } from "../command.ts";
+import { type Call, type Command, type ExitCode, flag, option, sayNote, wholeNumber } from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
 import { continueCommand, holdingRuns, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
+import { withoutSession } from "../start-client.ts";
 import { wakeParts } from "../wake.ts";
 import { type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
@@ -47,51 +49,29 @@ const work: Command = {
     about:
       "Works through the queue without you: claims a batch, starts the client headless with what the tasks need, follows it, runs the tests, and continues with the next session until the scope is done or a limit is reached. Uncommitted changes are kept after every session. Give the client its permissions after --. Exit 0: everything in the scope is done; 1: something is left.",
     options: {
-      parallel: {
-        type: "string",
-        short: "n",
-        value: "auto|N",
-        about: "Tasks per session (default auto: 2 to 4, by success).",
-      },
+      parallel: option("auto|N", "Tasks per session (default auto: 2 to 4, by success).", { short: "n" }),
       epic: EPIC,
       story: STORY,
-      all: { type: "boolean", about: "Work on everything that is ready." },
-      continue: {
-        type: "boolean",
-        about: "Continue the last run of this scope, with its options, where it stopped.",
-      },
-      client: {
-        type: "string",
-        value: "NAME",
+      all: flag("Work on everything that is ready."),
+      continue: flag("Continue the last run of this scope, with its options, where it stopped."),
+      client: option("NAME", "The client to start (default: headless.client). command: what headless.command names.", {
         choices: [...Object.keys(STREAMED), "command"],
-        about: "The client to start (default: headless.client). command: what headless.command names.",
-      },
-      "max-chains": {
-        type: "integer",
-        value: "N",
-        minimum: 1,
-        about: "Start at most this many sessions (default: headless.max_chains). Fixers and reviewers do not count.",
-      },
-      "max-tokens": { type: "integer", value: "N", minimum: 1, about: "Stop after this many tokens." },
-      "max-cost": {
+      }),
+      "max-chains": wholeNumber(
+        "N",
+        "Start at most this many sessions (default: headless.max_chains). Fixers and reviewers do not count.",
+      ),
+      "max-tokens": wholeNumber("N", "Stop after this many tokens."),
+      "max-cost": option("USD", "Stop after this much money, if the client reports its cost.", {
         type: "number",
-        value: "USD",
         minimum: 0.001,
-        about: "Stop after this much money, if the client reports its cost.",
-      },
-      "max-minutes": {
-        type: "integer",
-        value: "N",
-        minimum: 1,
-        about: "Stop after this many minutes (default 480 if nothing else is limited).",
-      },
-      isolate: {
-        type: "boolean",
-        about:
-          "Each task in its own git worktree and branch with its own session, merged back when its tests are green.",
-      },
-      "no-tests": { type: "boolean", about: "Run no tests. Nothing else checks the work then." },
-      "dry-run": { type: "boolean", about: "Print what would be claimed, told and started. Nothing is changed." },
+      }),
+      "max-minutes": wholeNumber("N", "Stop after this many minutes (default 480 if nothing else is limited)."),
+      isolate: flag(
+        "Each task in its own git worktree and branch with its own session, merged back when its tests are green.",
+      ),
+      "no-tests": flag("Run no tests. Nothing else checks the work then."),
+      "dry-run": flag("Print what would be claimed, told and started. Nothing is changed."),
     },
     rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
     examples: [
@@ -201,7 +181,7 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     if (!call.json && isShown && input.sessions.length > 0) io.out(`\n${reportText(input)}`);
     if (!call.json && report !== undefined) io.out(`Report: ${report}\n`);
     const mayGoOn = !isDone && reason !== "blocked" && reason !== "nothing-ready";
-    if (!call.json && mayGoOn) io.out(`Go on with: ${continueCommand(run)}\n`);
+    if (!call.json && mayGoOn) io.out(`Continue with: ${continueCommand(run)}\n`);
     const end = { run, reason, text, report, input };
     for (const problem of await notifyEnd(open.config["headless.notify"], end, { ...io, isQuiet: call.json })) {
       io.err(`haversack: ${problem}\n`);
@@ -334,10 +314,16 @@ interface DryRun {
 async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<ExitCode> {
   const { scope, continues, clientId, client, program, problem, testCommand, packet } = run;
   const { size, args, limits, isIsolated } = run.runOptions;
-  const left = continues ? await leftOf(continues, open) : { checks: [], held: [] };
+  const left = continues ? await leftOf(continues, open) : NOTHING_LEFT;
   const first = size === "auto" ? (continues?.batchSize ?? FIRST_SIZE) : size;
+  const { sessions, use } = left;
+  const limit = { windowShare: open.config["headless.window_percent"] / 100, compactsAt: client.compactsAt };
+  const window = { usedTokens: 0, windowTokens: lastWindowTokens(sessions, open.config["headless.window_tokens"]) };
+  const fitting = batchSize(run.runOptions, { size: first, window, limit, use });
   const { batch } =
-    left.held.length > 0 ? { batch: left.held } : await pickApart({ scope: asScope(scope), size: first }, open);
+    left.held.length > 0
+      ? { batch: left.held.slice(0, fitting) }
+      : await pickApart({ scope: asScope(scope), size: fitting }, open);
   const tasks = batch.map(({ id, title }) => ({ id, title }));
   // Apart, each task has a session with its own prompt.
   const told = isIsolated ? tasks.slice(0, 1) : tasks;
@@ -345,7 +331,7 @@ async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<
   const prompt = batchPrompt(told, await Promise.all(told.map(({ id }) => packet(id))), { isTested });
   const command = [program, ...client.begin, ...args, ...client.end];
   const reviewers = open.config["headless.reviewers"];
-  if (problem !== undefined) sayNote(io, `a run could not start here: ${problem}`);
+  if (problem !== undefined) sayNote(io, `a run cannot start here: ${problem}`);
   if (!continues) for (const text of await deadRuns(open)) sayNote(io, text);
   if (json) {
     const view = { client: clientId, command, tasks, prompt, prompt_chars: prompt.length };
@@ -372,15 +358,25 @@ async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<
 }
 
 /** What a run that is continued still has: tasks to check, and tasks to go on with. */
-async function leftOf({ id }: Run, { runs, store, by }: OpenWork): Promise<{ checks: Task[]; held: Task[] }> {
-  const claimed = (await runs.listTasks(id)).filter(({ state }) => state === "claimed");
+async function leftOf({ id }: Run, { runs, store, by }: OpenWork): Promise<Left> {
+  const [tasks, sessions] = [await runs.listTasks(id), await runs.listSessions(id)];
+  const claimed = tasks.filter(({ state }) => state === "claimed");
   const [checks, held]: [Task[], Task[]] = [[], []];
   for (const { taskId, isUnverified } of claimed) {
     const task = await store.getTask(taskId, by.at);
     (isUnverified || task.status === "done" || task.status === "review" ? checks : held).push(task);
   }
-  return { checks, held };
+  return { checks, held, sessions, use: windowUse(sessions, tasks) };
 }
+
+interface Left {
+  checks: Task[];
+  held: Task[];
+  sessions: RunSession[];
+  use: WindowUse;
+}
+
+const NOTHING_LEFT: Left = { checks: [], held: [], sessions: [], use: { used: 0, tasks: 0 } };
 
 /** A real run first frees what a dead one holds, so it would claim more than is ready now. */
 async function deadRuns({ runs, store, by }: OpenWork): Promise<string[]> {
@@ -388,7 +384,7 @@ async function deadRuns({ runs, store, by }: OpenWork): Promise<string[]> {
   const dead = (await holdingRuns(claims, { runs, now: by.at })).filter(({ remedy }) => remedy !== undefined);
   return dead.map(({ id, remedy }) => {
     const ids = claims.filter(({ agent }) => isOfRun(agent, id)).map(({ taskId }) => taskId);
-    return `run ${id} was interrupted and holds ${ids.join(", ")}: a new run would free them first; \`${remedy}\` goes on with it`;
+    return `run ${id} was interrupted and holds ${ids.join(", ")}: a new run would free them first; \`${remedy}\` continues it`;
   });
 }
 
@@ -449,7 +445,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       }
       return { instructions, packets };
     },
-    env: cleanEnv(io.env),
+    env: withoutSession(io.env),
     settings: {
       sessionLimits: {
         windowShare: config["headless.window_percent"] / 100,
@@ -496,7 +492,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       // SQLite writes only into a file that is empty.
       putFile(copy, "", { within: paths.userState ? USER : paths.root, mode: 0o600 });
       handle.db.prepare("VACUUM INTO ?").run(copy);
-      return `what this run knew is in ${copy}; \`haversack store restore ${quote(copy)}\` takes it back`;
+      return `what this run knew is in ${copy}; \`haversack store restore ${quote(copy)}\` restores it`;
     },
     report: async ({ run, reason, text }) => {
       const folder = join(paths.state, "reports");
@@ -565,13 +561,6 @@ function wait(ms: number, stop: StopSwitch): Promise<void> {
     const forget = stop.onRequest(end);
     if (stop.how !== undefined) end();
   });
-}
-
-function cleanEnv(env: Call["io"]["env"]): Record<string, string> {
-  const kept = Object.entries(env).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && !OF_A_SESSION.includes(entry[0]),
-  );
-  return Object.fromEntries(kept);
 }
 
 function quote(word: string): string {

@@ -11,9 +11,12 @@ import {
   type Command,
   type ExitCode,
   eachOne,
+  flag,
   type Io,
+  option,
   print,
   several,
+  wholeNumber,
 } from "../command.ts";
 import { formatAgo, table } from "../print-work.ts";
 import { formatCost, formatTokens, percent, purposeOf } from "../run-view.ts";
@@ -41,7 +44,7 @@ async function findRun({ arguments: [id] }: Call, store: RunStore, { isAtWork = 
 const runsList: Command = {
   spec: {
     about: "Lists runs of headless sessions, newest first. A run whose process is gone is shown as interrupted.",
-    options: { limit: { type: "integer", value: "N", minimum: 1, about: "How many (default 20)." } },
+    options: { limit: wholeNumber("N", "How many (default 20).") },
     examples: [{ run: "haversack runs list", says: "the last twenty" }],
     json: "[{id, state, client, machine, scope, started_at, seen_at, ended_at?, stopped?, report?, remedy?}]; state: running, ended or interrupted.",
   },
@@ -72,7 +75,7 @@ const runsList: Command = {
 function endOf(run: SeenRun, now: Date): string {
   if (run.isSilent)
     return `last heartbeat ${formatAgo(run.seenAt, now)}; other runs free its tasks after 10 minutes, or its leases end`;
-  return run.remedy ? `go on with: ${run.remedy}` : (run.stopped ?? "");
+  return run.remedy ? `continue with: ${run.remedy}` : (run.stopped ?? "");
 }
 
 const runsShow: Command = {
@@ -86,7 +89,7 @@ const runsShow: Command = {
     const { runs: store, by } = await openWork(call, "read");
     const run = asSeen(await findRun(call, store), by.at);
     const stopped = run.remedy
-      ? `interrupted; go on with \`${run.remedy}\``
+      ? `interrupted; continue with \`${run.remedy}\``
       : (run.stopped ?? "not yet, it is at work");
     const input = await readReport(run, stopped, store);
     if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...viewRun(run) })}\n`);
@@ -127,7 +130,7 @@ const runsFollow: Command = {
         await waitForChange(mark, LOOK_MS);
         continue;
       }
-      const why = run.remedy ? `interrupted; go on with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
+      const why = run.remedy ? `interrupted; continue with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
       tell("end", `Run ${id} ${why}`, viewRun(run));
       return run.stopped?.startsWith("done") ? 0 : 1;
     }
@@ -165,7 +168,7 @@ const runsStop: Command = {
     about:
       "Stops a run: its sessions are asked to save and end, and get headless.grace_seconds for it. What they did is kept, and their tasks are free again.",
     arguments: [{ ...RUN_AT_WORK, many: true }],
-    options: { now: { type: "boolean", about: "Do not wait for the sessions." } },
+    options: { now: flag("Do not wait for the sessions.") },
     examples: [
       { run: "haversack runs stop R4829", says: "when its sessions have saved" },
       { run: "haversack runs stop R4829 --now", says: "at once" },
@@ -177,7 +180,7 @@ const runsStop: Command = {
       const { runs: store, by } = await openWork(call, "save");
       const run = asSeen(await findRun(call, store, { isAtWork: true }), by.at);
       if (run.state !== "running") {
-        const more = run.remedy ? `; \`${run.remedy}\` goes on with it` : "";
+        const more = run.remedy ? `; \`${run.remedy}\` continues it` : "";
         return refuse(call, {
           text: `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}${more}`,
         });
@@ -197,7 +200,7 @@ const runsDrain: Command = {
     about:
       "Drains a machine: its runs finish the tasks that they have and end, and no new run starts there until --undo. Without a machine: lists the drained ones.",
     arguments: [{ name: "MACHINE", about: "its name, as `haversack runs list` shows it", many: true }],
-    options: { undo: { type: "boolean", about: "Let it work again." } },
+    options: { undo: flag("Let it work again.") },
     examples: [
       { run: "haversack runs drain build-3", says: "before an update of build-3" },
       { run: "haversack runs drain build-3 --undo", says: "when it is back" },
@@ -275,8 +278,8 @@ const metrics: Command = {
     about:
       "Shows how well runs go, from what was recorded: tasks per session, batches completed, interruptions, fixers, and the targets. In a terminal, small charts by day follow.",
     options: {
-      since: { type: "string", value: "DATE", about: "Only from this date on." },
-      "before-after": { type: "string", value: "DATE", about: "Two columns: before this date, and from it on." },
+      since: option("DATE", "Only from this date on."),
+      "before-after": option("DATE", "Two columns: before this date, and from it on."),
     },
     examples: [
       { run: "haversack metrics --since 2026-11-01", says: "this month" },

@@ -72,7 +72,7 @@ const sessionReset: Command = {
     const { ledger } = openSkills(call, { refresh: false });
     return eachTask(call, call.arguments, async (sessionId) => {
       const agents = ledger.reset(sessionId);
-      if (agents > 0) return { kind: "done", view: { sessionId, agents }, text: `Session ${sessionId} starts anew.` };
+      if (agents > 0) return { kind: "done", view: { sessionId, agents }, text: `Session ${sessionId} starts over.` };
       throw noSession(sessionId);
     });
   },

@@ -12,7 +12,7 @@ import type { Client, Deferral, WiringPlace } from "../../engine/wiring.ts";
 import { readReceipt } from "../../engine/wiring-receipt.ts";
 import { findSkillFiles } from "../../skills/skill-files.ts";
 import type { SkillCard } from "../../skills/types.ts";
-import { type Call, type Command, flag, type OptionSpec, print, sayError } from "../command.ts";
+import { type Call, type Command, flag, type OptionSpec, option, print, sayError } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { type OpenSkills, openSkills } from "../skills.ts";
 
@@ -21,12 +21,9 @@ interface DeferOptions {
   "dry-run"?: boolean;
 }
 
-const CLIENT_OPTION: OptionSpec = {
-  type: "string",
-  value: "NAME",
+const CLIENT_OPTION: OptionSpec = option("NAME", "This client alone (default: all clients that are connected here).", {
   choices: CLIENTS.map(({ name }) => name),
-  about: "This client alone (default: all clients that are connected here).",
-};
+});
 
 interface Deferring {
   client: Client;

@@ -8,36 +8,29 @@ import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skil
 import { openPool } from "../../engine/evaluation-pool.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
 import { type LeaveOneOut, type Metrics, parseCases, type Thresholds } from "../../skills/evaluate.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, type CommandSpec, type ExitCode, flag, option, print } from "../command.ts";
 import { findProject, targetFile } from "../project.ts";
 import { startProgress, wrapText } from "../terminal.ts";
 
 export const spec: CommandSpec = {
   about: `Measures how well prompts find skills. The pool is every SKILL.md below DIR; a skill's ID is its folder's path from DIR. Cases are JSON lines {prompt, expected[], negative_for[]}, or with --skill the list [{query, should_trigger}] that authors keep.`,
   options: {
-    skills: { type: "string", value: "FOLDER", about: "The folder with the skills. Required." },
-    cases: { type: "string", value: "FILE", about: "The cases. Required." },
-    skill: { type: "string", value: "ID", about: "The skill that a should_trigger list is about." },
-    where: {
-      type: "string",
-      value: "KEY=VALUE",
+    skills: option("FOLDER", "The folder with the skills. Required."),
+    cases: option("FILE", "The cases. Required."),
+    skill: option("ID", "The skill that a should_trigger list is about."),
+    where: option("KEY=VALUE", "Only cases whose field KEY has this value, such as half=held. Repeatable.", {
       repeat: true,
-      about: "Only cases whose field KEY has this value, such as half=held. Repeatable.",
-    },
-    lang: { type: "string", value: "CODE", about: "Only cases of this language, where cases name one." },
-    results: {
-      type: "string",
-      value: "FILE",
-      about:
-        "Write one JSON line per case: {id, ranked: [{id, confidence, shown}], tokens}, the best ten. shown is card, name or false.",
-    },
-    "leave-one-out": {
-      type: "boolean",
-      about:
-        "For each source, also choose the two display thresholds on the other sources and measure on this one. The ranking's weights stay.",
-    },
-    seed: { type: "integer", value: "N", minimum: 0, about: "For the random parts of the pool (default 1)." },
-    misses: { type: "integer", value: "N", minimum: 0, about: "How many misses to show (default 20)." },
+    }),
+    lang: option("CODE", "Only cases of this language, where cases name one."),
+    results: option(
+      "FILE",
+      "Write one JSON line per case: {id, ranked: [{id, confidence, shown}], tokens}, the best ten. shown is card, name or false.",
+    ),
+    "leave-one-out": flag(
+      "For each source, also choose the two display thresholds on the other sources and measure on this one. The ranking's weights stay.",
+    ),
+    seed: option("N", "For the random parts of the pool (default 1).", { type: "integer", minimum: 0 }),
+    misses: option("N", "How many misses to show (default 20).", { type: "integer", minimum: 0 }),
   },
   examples: [
     { run: "haversack skill eval --skills .claude/skills --cases cases.jsonl", says: "rates and misses" },
@@ -228,6 +221,6 @@ function requirePath(call: Call, option: string, kind: "file" | "folder"): strin
   const path = resolve(call.io.cwd, given);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new HaversackError("not-found", `there is no ${kind} ${given}`);
-  if (found.isDirectory() !== (kind === "folder")) throw new HaversackError("usage", `${given} is no ${kind}`);
+  if (found.isDirectory() !== (kind === "folder")) throw new HaversackError("usage", `${given} is not a ${kind}`);
   return path;
 }

@@ -13,12 +13,9 @@ export const spec: CommandSpec = {
   arguments: [{ name: "NAME", about: "lower-case letters, digits and hyphens", required: true }],
   options: {
     description: option("TEXT", "When to use it, in one or two sentences."),
-    in: {
-      type: "string",
-      value: "FOLDER",
+    in: option("FOLDER", "Where (default .claude/skills).", {
       choices: [".claude/skills", ".agents/skills", ".haversack/skills"],
-      about: "Where (default .claude/skills).",
-    },
+    }),
   },
   examples: [
     {

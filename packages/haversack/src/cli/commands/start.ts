@@ -14,20 +14,27 @@ import { wiringPlace } from "../wiring.ts";
 export const spec: CommandSpec = {
   about: "Shows the status of this project, or how to set it up.",
   examples: [{ run: "haversack", says: "where you are" }],
-  json: "as for `haversack status`.",
+  json: "as for `haversack status`; before `init` {is_set_up: false, project, clients, skills, command}, where command sets it up.",
 };
 
 export async function run(call: Call): Promise<ExitCode> {
   const project = findProject(call);
   if (existsSync(project.paths.state)) return (await import("./status.ts")).run({ ...call, name: "status" });
-  const lines = welcome(call, project);
-  print(call, { lines }, () => lines.join("\n"));
+  const found = lookAround(call, project);
+  print(call, { isSetUp: false, project: project.paths.root, ...found }, () => welcome(project, found).join("\n"));
   return 0;
 }
 
-function welcome(call: Call, { paths, config }: Project): string[] {
-  const special = notAProject(paths);
-  const command = special ? "haversack init --user" : "haversack init";
+interface Found {
+  /** The coding clients that are used here. */
+  clients: string[];
+  skills: number;
+  /** Sets Haversack up here, as it can be typed: npx is needed if the program is not on the PATH. */
+  command: string;
+}
+
+function lookAround(call: Call, { paths, config }: Project): Found {
+  const program = call.io.env["npm_command"] === "exec" ? "npx haversack" : "haversack";
   const place = wiringPlace(call, { hasGuards: false });
   const clients = CLIENTS.filter((client) => client.find(place).length > 0).map(({ title }) => title);
   const { roots } = findSkillSources(paths.root, {
@@ -36,6 +43,12 @@ function welcome(call: Call, { paths, config }: Project): string[] {
     fs: diskFileSystem,
   });
   const skills = findSkillFiles(roots, diskFileSystem).files.length;
+  return { clients, skills, command: `${program} init${notAProject(paths) ? " --user" : ""}` };
+}
+
+function welcome({ paths }: Project, { clients, skills, command }: Found): string[] {
+  const special = notAProject(paths);
+  const [program] = command.split(" init");
   return [
     special
       ? `Haversack: ${shortPath(paths.root)} is ${special}, not a project. Go to a project, or connect all of them.`
@@ -49,9 +62,9 @@ function welcome(call: Call, { paths, config }: Project): string[] {
       : [
           "It recommends the skills that fit a prompt, and keeps tasks and handoffs.",
           `No coding client was found. Install one (${CLIENTS.map(({ title }) => title).join(", ")}), then type \`${command}\`.`,
-          ...(special ? [] : ["`haversack init --bare` sets up tasks and handoffs here without a client."]),
+          ...(special ? [] : [`\`${command} --bare\` sets up tasks and handoffs here without a client.`]),
         ]),
-    "`haversack help` lists all commands.",
+    `\`${program} help\` lists all commands.`,
   ];
 }
 

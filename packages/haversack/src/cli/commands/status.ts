@@ -77,7 +77,7 @@ export async function run(call: Call): Promise<ExitCode> {
       ...groups.flatMap((group) => formatTasks(call.io, group, work.by.at)),
       ...interrupted.flatMap(({ id, remedy }) => [
         "",
-        `Run ${id} was interrupted and still holds tasks; \`${remedy}\` goes on with it.`,
+        `Run ${id} was interrupted and still holds tasks; \`${remedy}\` continues it.`,
       ]),
       ...formatNext(call.io, next.tasks, counts.ready),
     ].join("\n");

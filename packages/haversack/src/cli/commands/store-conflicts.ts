@@ -11,7 +11,7 @@ const MOST = 1000;
 const storeConflicts: Command = {
   spec: {
     about:
-      "Lists changes of this machine that the shared store refused, such as reports on a task that somebody else had claimed meanwhile. Nothing of them is lost: each is shown with its content until you settle it.",
+      "Lists changes of this machine that the shared store refused, such as reports on a task that somebody else had claimed meanwhile. Nothing is lost: each is shown with its content until you settle it.",
     arguments: [{ name: "NUMBER", about: "only these", many: true }],
     options: { settle: flag("Remove them from the list: you have dealt with them.") },
     examples: [

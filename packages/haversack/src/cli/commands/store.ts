@@ -60,8 +60,7 @@ const storeCheck: Command = {
 
 const storeBackup: Command = {
   spec: {
-    about:
-      "Writes a complete copy of the store while others go on working with it. An existing file is never overwritten.",
+    about: "Writes a complete copy of the store while others keep using it. An existing file is never overwritten.",
     arguments: [{ name: "FILE", about: "where to write the copy", required: true }],
     examples: [{ run: "haversack store backup ~/haversack-monday.db", says: "a copy that `store restore` takes" }],
     json: "{file, size_bytes}.",

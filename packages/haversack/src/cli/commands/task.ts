@@ -34,7 +34,7 @@ const TASK_FIELDS: Readonly<Record<string, OptionSpec>> = {
     repeat: true,
   }),
   step: option("TEXT", "A step of it; repeat it for the next one.", { repeat: true }),
-  estimate: { type: "number", value: "HOURS", minimum: 0, about: "How long it will take." },
+  estimate: option("HOURS", "How long it will take.", { type: "number", minimum: 0 }),
   skill: option("NAME", "The skill it needs; several, separated by commas."),
   plan: option("FILE#SECTION", "The plan it comes from."),
   context: text("What the agent that takes it must know"),
@@ -129,13 +129,10 @@ const taskUpdate: Command = {
     options: {
       title: option("TEXT", "A new title."),
       ...TASK_FIELDS,
-      clear: {
-        type: "string",
-        value: "FIELD",
+      clear: option("FIELD", `Empty a field: ${Object.keys(CLEARS).join(", ")}.`, {
         repeat: true,
         choices: Object.keys(CLEARS),
-        about: `Empty a field: ${Object.keys(CLEARS).join(", ")}.`,
-      },
+      }),
       agent: AGENT,
     },
     examples: [
@@ -153,7 +150,7 @@ const taskUpdate: Command = {
     const both = names.find((name) => (CLEARS[name] ?? "") in given);
     if (both) throw new HaversackError("usage", `${both} cannot be both given and cleared`);
     if (title === undefined && names.length === 0 && Object.keys(given).length === 0) {
-      throw new HaversackError("usage", "nothing to change was given", {
+      throw new HaversackError("usage", "give at least one field to change", {
         hint: "`haversack task update --help` lists the fields",
       });
     }

@@ -50,7 +50,7 @@ export async function run(call: Call): Promise<ExitCode> {
   const live = new LiveWork(kept);
   const read = () => live.read({ marks: {}, at: new Date() }, (parts) => look(parts, io));
   try {
-    if (json || options["once"] === true || !io.isTerminal) {
+    if (json || options["once"] === true || !canRedraw(io)) {
       const state = await read();
       print(call, viewOf(state), () => frame(io, state).join("\n"));
       return 0;
@@ -61,6 +61,10 @@ export async function run(call: Call): Promise<ExitCode> {
   } finally {
     await live.close();
   }
+}
+
+function canRedraw({ isTerminal, env }: Io): boolean {
+  return isTerminal && env["TERM"] !== "dumb";
 }
 
 function secondsOf(options: Call["options"]): number {

@@ -9,7 +9,7 @@ import { inputOf, type OpenWork, openWork, refuse } from "../work.ts";
 
 export const spec: CommandSpec = {
   about:
-    "Prints what an agent needs to go on: who it is, its skill, plan, task and work in progress, unread messages, and the next action, as much as its client takes. No message is marked as read. Exit 1 if there is nothing to resume.",
+    "Prints what an agent needs to continue: who it is, its skill, plan, task and work in progress, unread messages, and the next action, as much as its client takes. No message is marked as read. Exit 1 if there is nothing to resume.",
   arguments: [
     { name: "AGENT", about: "its name (default: HAVERSACK_AGENT, else the only agent, else the session seen last)" },
   ],

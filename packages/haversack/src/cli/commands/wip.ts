@@ -27,7 +27,7 @@ const DEFAULT_ENTRIES = 50;
 
 export const spec: CommandSpec = {
   about:
-    "Shows the work in progress of a task or a session: files, tests, errors, the last commit, the plan and the next step. Hooks capture it, agents add to it. With JSON it adds to a task's work in progress: objects merge, lists of files, decisions and errors unite, other values replace, and null removes a field. --history shows what was replaced.",
+    "Shows the work in progress of a task or a session: files, tests, errors, the last commit, the plan and the next step. Hooks capture it, agents add to it. With JSON it adds to a task's work in progress: objects merge, lists of files, decisions and errors are combined, other values replace, and null removes a field. --history shows what was replaced.",
   arguments: [
     { name: "TASK", about: `${TASK.about} (default: a session)`, many: true },
     { name: "JSON", about: "an object to add, as the last argument; - reads it from standard input" },

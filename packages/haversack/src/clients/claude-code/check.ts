@@ -79,7 +79,7 @@ async function checkPlugin(place: CheckPlace, { configDir }: ClaudePlaces): Prom
   }
   const wiredIn = ownWiring(NAME, { root: findProjectRoot(cwd).root, cwd, env });
   if (wiredIn !== undefined) {
-    const text = `enabled, in ${plugin.root}; it stands back, because ${wiredIn} has hooks of \`haversack init\``;
+    const text = `enabled, in ${plugin.root}; it is inactive, because ${wiredIn} has hooks of \`haversack init\``;
     return [{ part, level: "ok", text }];
   }
   const more = { CLAUDE_PLUGIN_ROOT: plugin.root };
@@ -167,7 +167,7 @@ function checkListing(
   return {
     part,
     level: "warn",
-    text: `the client drops descriptions in silence; it keeps about ${kept.join(" and ")}; first dropped: ${first}${also}`,
+    text: `the client silently drops descriptions; it keeps about ${kept.join(" and ")}; first dropped: ${first}${also}`,
     remedy: "`haversack skill defer --all` hides them from its listing, and Haversack recommends those that fit",
   };
 }

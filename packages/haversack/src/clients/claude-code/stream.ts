@@ -151,7 +151,7 @@ function subAgentOf(event: Fields): string | undefined {
   return stringOf(event["agent_id"]) ?? stringOf(event["parent_tool_use_id"]);
 }
 
-/** What the request brought: the answer's own tokens are counted with the next one. */
+/** The request's tokens. The answer's own tokens are counted with the next request. */
 function windowOf(usage: unknown): number {
   const counts = fieldsOf(usage);
   return ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].reduce(

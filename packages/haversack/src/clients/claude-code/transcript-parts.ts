@@ -7,10 +7,10 @@ import { readFileLines } from "../../base/file-lines.ts";
 import type { Environment } from "../../engine/project.ts";
 import { type Fields, object, text } from "../client-adapter.ts";
 import {
-  fileInCommand,
+  kindOfCommand,
+  kindOfFile,
   type PartKind,
   type ReadProgress,
-  skillInCommand,
   type TranscriptReader,
   type TranscriptSink,
   textsOf,
@@ -291,16 +291,8 @@ function aboutOf(input: Fields): string {
 function kindOf(call: Call | undefined, shown: string): { kind: PartKind; name?: string } {
   if (!call) return { kind: "tool" };
   const { name, about } = call;
-  if (name === "Read") {
-    const [, skill] = /([\w.-]+)\/SKILL\.md$/.exec(about) ?? [];
-    return skill ? { kind: "skill-body", name: skill } : { kind: "read", name: about };
-  }
-  if (SHELLS.has(name)) {
-    const skill = skillInCommand(about);
-    if (skill) return { kind: "skill-body", name: skill };
-    const file = fileInCommand(about);
-    return file ? { kind: "read", name: file } : { kind: "shell", name: about };
-  }
+  if (name === "Read") return kindOfFile(about);
+  if (SHELLS.has(name)) return kindOfCommand(about);
   if (name === "Agent" || name === "Task") return { kind: "sub-agent", name };
   if (name === "Skill") return { kind: shown.length > 300 ? "skill-body" : "tool", name: about };
   if (!name.startsWith("mcp__")) return { kind: "tool", name };

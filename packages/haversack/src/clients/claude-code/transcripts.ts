@@ -215,7 +215,7 @@ function commandLine(processId: string | undefined): string[] {
   }
 }
 
-/** The folder with one folder of transcripts for each working folder. */
+/** The folder of transcripts. It has one folder for each working folder. */
 export function claudeProjects(env: Environment): string {
   return `${env["CLAUDE_CONFIG_DIR"] || `${env["HOME"]}/.claude`}/projects`;
 }

@@ -44,7 +44,7 @@ export const claudeCode: Client = {
     if (hasPlugin(place)) notes.push(PLUGIN_NOTE);
     if (scope === "project" && gitView(root, localSettings) === "no-git") {
       notes.push(
-        `git could not be asked whether it ignores ${localSettings}: do not commit it, it names paths of this machine`,
+        `git could not be asked whether it ignores ${localSettings}: do not commit it, it contains paths of this machine`,
       );
     }
     return [...notes, ...notesOnStamped(claudeWork(workFolder(place)))];
@@ -72,7 +72,7 @@ function hasPlugin({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
 }
 
 const PLUGIN_NOTE =
-  "the haversack plugin is enabled too: it stands back where init has connected the client, and /haversack:work is there beside /work";
+  "the haversack plugin is enabled too: it is inactive where init has connected the client, and /haversack:work is there beside /work";
 
 /** The folder for commands and agents of this scope. */
 function workFolder({ scope, cwd, env }: WiringPlace): string {

@@ -84,7 +84,7 @@ function checkPlugin({ id, root }: CodexPlugin, wiredIn: string | undefined): Fi
   return {
     part,
     level: "ok",
-    text: `${text}; it stands back, because ${wiredIn} has hooks of \`haversack init\` that you have trusted`,
+    text: `${text}; it is inactive, because ${wiredIn} has hooks of \`haversack init\` that you have trusted`,
   };
 }
 
@@ -134,7 +134,9 @@ export function checkNotify(
   if (!files) {
     // Project settings cannot have `notify`.
     if (!wired.includes(userHooks)) return [];
-    return [{ part, level: "warn", text: `${userConfig} has no notify, so nobody sees whether hooks run`, remedy }];
+    return [
+      { part, level: "warn", text: `${userConfig} has no notify, so doctor cannot tell whether hooks run`, remedy },
+    ];
   }
   const gone = [files.node, files.program].find((file) => !existsSync(file));
   if (gone) return [{ part, level: "warn", text: `${gone} is gone, so it is silent`, remedy }];

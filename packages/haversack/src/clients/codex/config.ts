@@ -150,7 +150,7 @@ export function mergeNotify(text: string, { node, program }: NotifyFiles): strin
   if (found) return text.slice(0, found.end - found.value.length) + value + text.slice(found.end);
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
   // At the top of the file: after a table's header it would belong to that table.
-  const at = startOf(text);
+  const at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   return `${text.slice(0, at)}notify = ${value}${lineBreak}${lineBreak}${text.slice(at)}`;
 }
 
@@ -180,10 +180,6 @@ export function notifyOf(text: string): ConfigNotify {
 
 function findNotify(text: string) {
   return tomlStatements(text).find(({ kind, path }) => kind === "key" && path.length === 1 && path[0] === "notify");
-}
-
-function startOf(text: string): number {
-  return text.charCodeAt(0) === 0xfeff ? 1 : 0;
 }
 
 /*

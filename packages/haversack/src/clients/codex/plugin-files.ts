@@ -113,7 +113,7 @@ name: start
 description: Use Haversack in this project (makes .haversack/ and indexes the skills)
 ---
 
-Run \`sh "FOLDER/../../node.sh" haversack.cjs skills index\` in the project's root, where FOLDER is the folder of this file.
+Run \`sh "FOLDER/../../node.sh" haversack.cjs skill index\` in the project's root, where FOLDER is the folder of this file.
 
 Tell the person in one sentence what was indexed, and that Haversack works from the next session on, once its hooks are trusted in /hooks.
 `,

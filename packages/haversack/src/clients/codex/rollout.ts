@@ -47,15 +47,17 @@ function readEnd(item: unknown): EndedCommand | undefined {
 
 /** Name of a sub-agent that the newer tool started: the last part of the path that Codex gives it. The first line of its file has that path before SubagentStart. */
 export function readAgentName(rollout: unknown): string | undefined {
-  if (typeof rollout !== "string") return undefined;
-  // Read with a regex: long texts of the client follow in the same line.
-  return /"agent_path":"(?:\/[a-z0-9_]+)*\/([a-z0-9_]+)"/.exec(readHead(rollout) ?? "")?.[1];
+  return inFirstLine(rollout, /"agent_path":"(?:\/[a-z0-9_]+)*\/([a-z0-9_]+)"/);
 }
 
 /** The session that a fork was forked from. It is in the file's first line before SessionStart. */
 export function readForkedFrom(rollout: unknown): string | undefined {
-  if (typeof rollout !== "string") return undefined;
-  return /"forked_from_id":"([\w-]+)"/.exec(readHead(rollout) ?? "")?.[1];
+  return inFirstLine(rollout, /"forked_from_id":"([\w-]+)"/);
+}
+
+/** Read with a pattern: long texts of the client follow in the same line. */
+function inFirstLine(rollout: unknown, pattern: RegExp): string | undefined {
+  return typeof rollout === "string" ? pattern.exec(readHead(rollout) ?? "")?.[1] : undefined;
 }
 
 /** Fill after the last answer or compaction, whichever is later. `windowTokens`: the part of the model's window that the client uses. */
@@ -135,7 +137,7 @@ export function readCodexCalls(
       calls.seen.push({ toolUseId, from });
       continue;
     }
-    const { timestamp, payload: logged } = recordIn(line);
+    const { timestamp, payload: logged } = parsed(line.bytes.toString("utf8"));
     const at = new Date(String(timestamp));
     const told = toldBy(object(logged));
     if (!told || Number.isNaN(at.getTime())) continue;
@@ -207,10 +209,6 @@ function toldSpawn({ tool, status, receiver_thread_ids: threads, prompt }: Field
   if (tool !== "spawn_agent" || status !== "completed" || !agentId) return undefined;
   const response = JSON.stringify({ agent_id: agentId });
   return { tool_name: "spawn_agent", tool_input: { message: prompt }, tool_response: response };
-}
-
-function recordIn({ bytes }: FileLine): Fields {
-  return parsed(bytes.toString("utf8"));
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

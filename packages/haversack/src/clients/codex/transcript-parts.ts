@@ -7,10 +7,9 @@ import { readFileLines } from "../../base/file-lines.ts";
 import type { Environment } from "../../engine/project.ts";
 import { type Fields, object, parsed, text } from "../client-adapter.ts";
 import {
-  fileInCommand,
+  kindOfCommand,
   type PartKind,
   type ReadProgress,
-  skillInCommand,
   type TranscriptReader,
   type TranscriptSink,
   textsOf,
@@ -202,12 +201,7 @@ const SHELLS = new Set(["exec_command", "shell", "shell_command", "local_shell",
 function kindOf(call: Call | undefined): { kind: PartKind; name?: string } {
   if (!call) return { kind: "tool" };
   const { name, command } = call;
-  if (SHELLS.has(name)) {
-    const skill = skillInCommand(command);
-    if (skill) return { kind: "skill-body", name: skill };
-    const file = fileInCommand(command);
-    return file ? { kind: "read", name: file } : { kind: "shell", name: command };
-  }
+  if (SHELLS.has(name)) return kindOfCommand(command);
   if (/haversack__skill$/.test(name)) return { kind: "skill-body", name: command };
   if (name.startsWith("mcp__")) return { kind: "mcp", name };
   return /wait_agent|wait$|spawn_agent|collab/.test(name) ? { kind: "sub-agent", name } : { kind: "tool", name };

@@ -43,14 +43,16 @@ export const codex: Client = {
     const places = codexPlaces(cwd, env);
     const { root, projectHooks, userConfig } = places;
     const notes = [
-      "Codex runs no hook before you have reviewed it, and says nothing: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
+      "Codex silently skips hooks until you have reviewed them: start `codex` here, open /hooks and trust those of Haversack (again after each change of them)",
     ];
     const config = place.hooks === "command" ? undefined : switchedOffIn(place);
     const off = config && `the MCP server is switched off in ${config}`;
     const why = whyNoServerHooks("codex", place) ?? off;
     if (why) notes.push(`${why}: each event starts a process`);
     if (readCodexPlugin(places)) {
-      notes.push("the haversack plugin of Codex is installed too: it stands back once you have trusted these hooks");
+      notes.push(
+        "the haversack plugin of Codex is installed too: it becomes inactive once you have trusted these hooks",
+      );
     }
     if (scope === "user" && notifyOf(readText(userConfig) ?? "").kind === "foreign") {
       notes.push(
@@ -60,7 +62,9 @@ export const codex: Client = {
     if (scope === "project") {
       notes.push(`Codex reads ${join(root, ".codex")} only when you trust this folder: it asks when you start it here`);
       if (gitView(root, projectHooks) === "no-git") {
-        notes.push(`git could not be asked whether it ignores ${join(root, ".codex")}: do not commit what names paths`);
+        notes.push(
+          `git could not be asked whether it ignores ${join(root, ".codex")}: do not commit files with paths of this machine`,
+        );
       }
     }
     return [...notes, ...notesOnStamped(workSkill(place))];

@@ -82,7 +82,7 @@ function withoutHooks(place: CheckPlace): Finding {
 
 function extensionFinding({ env }: CheckPlace, { extension, root }: GeminiPlaces): Finding {
   const wiredIn = ownWiring(NAME, { root, cwd: root, env });
-  const also = wiredIn ? `; it stands back, because ${wiredIn} has hooks of \`haversack init\`` : "";
+  const also = wiredIn ? `; it is inactive, because ${wiredIn} has hooks of \`haversack init\`` : "";
   return { part: `${NAME} extension`, level: "ok", text: `installed in ${extension}${also}` };
 }
 

@@ -9,10 +9,10 @@ import { readFileLines } from "../../base/file-lines.ts";
 import type { Environment } from "../../engine/project.ts";
 import { type Fields, object, text } from "../client-adapter.ts";
 import {
-  fileInCommand,
+  kindOfCommand,
+  kindOfFile,
   type PartKind,
   type ReadProgress,
-  skillInCommand,
   type TranscriptReader,
   type TranscriptSink,
   textsOf,
@@ -209,16 +209,10 @@ function userKind(words: string): PartKind {
 function kindOf(tool: string, about: string): { kind: PartKind; name?: string } {
   switch (tool) {
     case "read_file":
-    case "read_many_files": {
-      const [, skill] = /([\w.-]+)\/SKILL\.md$/.exec(about) ?? [];
-      return skill ? { kind: "skill-body", name: skill } : { kind: "read", name: about };
-    }
-    case "run_shell_command": {
-      const skill = skillInCommand(about);
-      if (skill) return { kind: "skill-body", name: skill };
-      const file = fileInCommand(about);
-      return file ? { kind: "read", name: file } : { kind: "shell", name: about };
-    }
+    case "read_many_files":
+      return kindOfFile(about);
+    case "run_shell_command":
+      return kindOfCommand(about);
     case "activate_skill":
       return { kind: "skill-body", name: about };
     case "invoke_agent":

@@ -32,7 +32,7 @@ export const gemini: Client = {
     const places = geminiPlaces(cwd, env);
     const notes: string[] = [];
     if (hasExtension(places))
-      notes.push("the haversack extension is installed too: it stands back in sessions that read these settings");
+      notes.push("the haversack extension is installed too: it is inactive in sessions that read these settings");
     if (isCommitted(place)) return notes;
     if (scope === "project") {
       notes.push(

@@ -45,7 +45,7 @@ function checkPluginFiles(place: CheckPlace): Finding[] {
   });
   const others = [...(found.length > 1 ? [userPlugin] : []), ...(isPackaged ? ["the package in opencode.json"] : [])];
   if (others.length === 0) return findings;
-  return [...findings, { part, level: "ok", text: `${others.join(" and ")} stand back for ${found[0]}` }];
+  return [...findings, { part, level: "ok", text: `${others.join(" and ")} are inactive beside ${found[0]}` }];
 }
 
 /** Without ripgrep the client lists none of its own skills. */

@@ -7,10 +7,10 @@ import type { Environment } from "../../engine/project.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
 import { type Fields, object, parsed, text } from "../client-adapter.ts";
 import {
-  fileInCommand,
+  kindOfCommand,
+  kindOfFile,
   type PartKind,
   type ReadProgress,
-  skillInCommand,
   type TranscriptReader,
   type TranscriptSink,
 } from "../transcript.ts";
@@ -136,7 +136,7 @@ class OpencodeReading {
     const words = text(part["text"]) ?? "";
     if (part["ignored"] === true) return this.#sink.skipped();
     if (this.#isSummary) {
-      // A summary without a mark of the compaction before it: the version is another one, and the window ends here.
+      // A summary without a compaction mark before it comes from another version of the client. The window ends here.
       if (!this.#summaryDue) this.#sink.compaction({});
       this.#summaryDue = false;
       return this.#sink.add("summary", words);
@@ -167,16 +167,10 @@ const OWN_TOOLS = new Set([
 
 function kindOf(tool: string, about: string): { kind: PartKind; name?: string } {
   switch (tool) {
-    case "read": {
-      const [, skill] = /([\w.-]+)\/SKILL\.md$/.exec(about) ?? [];
-      return skill ? { kind: "skill-body", name: skill } : { kind: "read", name: about };
-    }
-    case "bash": {
-      const skill = skillInCommand(about);
-      if (skill) return { kind: "skill-body", name: skill };
-      const file = fileInCommand(about);
-      return file ? { kind: "read", name: file } : { kind: "shell", name: about };
-    }
+    case "read":
+      return kindOfFile(about);
+    case "bash":
+      return kindOfCommand(about);
     case "skill":
     case "haversack_skill":
       return { kind: "skill-body", name: about };

@@ -18,7 +18,7 @@ export const opencode: Client = {
     return [file, ...excludeLines(root, { "/.opencode/plugin/haversack.js": ".opencode/plugin/haversack.js" })];
   },
   notes: (place) => [
-    ...(hasPackage(place) ? ["opencode.json names the haversack package too: it stands back for this file"] : []),
+    ...(hasPackage(place) ? ["opencode.json names the haversack package too: it is inactive beside this file"] : []),
     ...notesOnStamped([ownPlugin(place)]),
   ],
   leftovers: (place) => leftoversOfStamped([ownPlugin(place)]),

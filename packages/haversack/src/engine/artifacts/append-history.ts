@@ -32,7 +32,7 @@ export function appendHistory(
     // A link inside the repository may lead to the feature's folder, but the file itself must not be a link.
     const [within, real] = [realpathSync(root), historyPath(realpathSync(folder))];
     if (!real.startsWith(within.endsWith("/") ? within : `${within}/`)) {
-      throw unwritable(`${path} leads out of the repository; nothing was written`, "make it a file of its own");
+      throw unwritable(`${path} leads out of the repository; nothing was written`, "replace it with a regular file");
     }
     requireNoLink(real, { within });
     if (!lstatSync(real, { throwIfNoEntry: false }) && putNewFile(real, change(""), { within })) return;

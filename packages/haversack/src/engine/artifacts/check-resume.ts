@@ -62,8 +62,8 @@ async function attempt(client: ResumableClient, place: TrialPlace): Promise<{ is
       place,
     );
     return answer.includes(word)
-      ? { isOk: true, text: `${who} that had read a file went on and still knew it` }
-      : { isOk: false, text: `${who} went on without its memory: ${cleanLine(answer, { maxChars: 200 })}` };
+      ? { isOk: true, text: `${who} that had read a file was resumed and still knew it` }
+      : { isOk: false, text: `${who} was resumed without its memory: ${cleanLine(answer, { maxChars: 200 })}` };
   } catch (error) {
     return { isOk: false, text: cleanLine(errorText(error), { maxChars: 300 }) };
   }
@@ -73,7 +73,7 @@ export function describeCheck({ client, isOk, text, at }: ResumeCheck): Finding 
   const part = `${client} resume`;
   if (isOk) return { part, level: "ok", text: `${text} (${at.toISOString()})` };
   const [name] = client.split(" ");
-  const remedy = `dispatches stay fresh; when the cause is gone, \`haversack doctor --try-resume ${name}\` tries it again`;
+  const remedy = `dispatches stay fresh; once the cause is fixed, \`haversack doctor --try-resume ${name}\` tries again`;
   return { part, level: "warn", text: `failed: ${text}`, remedy };
 }
 
@@ -93,7 +93,7 @@ export async function checkResume(
     findings.push({
       part: `${client} resume`,
       level: "warn",
-      text: "artifacts.resume is on, and nobody has tried it with this client: dispatches are fresh until then",
+      text: "artifacts.resume is on, but was never tried with this client: dispatches are fresh until then",
       remedy: `\`haversack doctor --try-resume ${client}\` tries it, with a few short requests to your model`,
     });
   }

@@ -111,7 +111,7 @@ describe("dispatchRole", () => {
     const given = await dispatched(scratch, { role: "security-reviewer", files: ["x.ts"] });
     expect(given.call.prompt).toContain("## Implementation Files\n- x.ts\n\n");
     expect((await dispatched(scratch, { role: "security-reviewer", base: "nowhere" })).problems).toEqual([
-      "git knows no nowhere, so no implementation files are listed; name them",
+      "git does not know nowhere, so no implementation files are listed; name them",
     ]);
   });
 });
@@ -277,7 +277,7 @@ describe("resume", () => {
       return tryResume(client, { store, env: {}, now: AT });
     };
     expect(await findings(false)).toEqual([]);
-    expect(await findings()).toMatchObject([{ level: "warn", text: expect.stringContaining("nobody has tried") }]);
+    expect(await findings()).toMatchObject([{ level: "warn", text: expect.stringContaining("was never tried") }]);
     await trial(() => Promise.reject(new Error("400 tool_use ids")));
     expect(await findings()).toMatchObject([{ level: "warn", text: "failed: 400 tool_use ids" }]);
     expect(await trial(async () => ({ answer: "I do not know" }))).toMatchObject({ isOk: false });

@@ -193,7 +193,7 @@ function codeFiles({ files, base }: DispatchRequest, feature: Feature, problems:
   if (code.length === 0) {
     problems.push(
       base !== undefined && !changed
-        ? `git knows no ${base}, so no implementation files are listed; name them`
+        ? `git does not know ${base}, so no implementation files are listed; name them`
         : "no implementation files are known: git shows no changes; name them",
     );
   }

@@ -1,7 +1,7 @@
 /**
  * The reference block for a sub-agent whose type is a role and whose prompt names a feature's folder. The CLI makes it, because role maps
- * and documents need code that the hook has no room for. That costs a process (about 0.1 s), so it runs only in projects with their own
- * role map and only for calls that may need it. The hook bundles this file.
+ * and documents need code that would make the hook too large. That costs a process (about 0.1 s), so it runs only in projects with their
+ * own role map and only for calls that may need it. The hook bundles this file.
  */
 import { readdirSync, statSync } from "node:fs";
 import { absolute } from "../../base/project-root.ts";

@@ -172,7 +172,7 @@ export function checkArtifacts(
   };
 }
 
-const TOO_LARGE = `is larger than ${TEXT_MAX_BYTES / 1_000_000} MB: its text is not read, prompts only name it, and its sections cannot stand in them; split it`;
+const TOO_LARGE = `is larger than ${TEXT_MAX_BYTES / 1_000_000} MB: its text is not read, prompts only name it, and its sections cannot be inlined; split it`;
 
 function filesIn(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true });

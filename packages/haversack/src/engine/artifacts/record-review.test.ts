@@ -92,7 +92,10 @@ Previous issues to re-evaluate:
 
   it("refuses an answer without a verdict, none at all, and a second answer to one iteration", async () => {
     const scratch = scratchFeature();
-    expect(await record(scratch, " \n")).toMatchObject({ kind: "refused", text: expect.stringContaining("no answer") });
+    expect(await record(scratch, " \n")).toMatchObject({
+      kind: "refused",
+      text: expect.stringContaining("the answer is empty"),
+    });
     expect(await record(scratch, "Looks good to me overall.")).toMatchObject({
       kind: "refused",
       text: expect.stringContaining("cannot be read as a review"),

@@ -3,7 +3,7 @@
  * appends to `.review-history.md`. If it is interrupted in between, repeating the call completes it.
  */
 import { createHash } from "node:crypto";
-import { parseReviewAnswer, type ReviewAnswer } from "../../artifacts/parse-review-answer.ts";
+import { parseReviewAnswer } from "../../artifacts/parse-review-answer.ts";
 import { judgeReceipts, type ReceiptJudgement, requiredDocuments } from "../../artifacts/receipts.ts";
 import {
   appendReviewEntry,
@@ -35,8 +35,7 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
   const feature = openFeature(request.feature, parts);
   const { role, set } = requireRole(map, request.role, { phase: request.phase, open: feature.phase });
   const loop: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
-  if (answer.trim() === "")
-    return { kind: "refused", text: "there is no answer: nothing came, and nothing was recorded" };
+  if (answer.trim() === "") return { kind: "refused", text: "the answer is empty; nothing was recorded" };
 
   const reading = parseReviewAnswer(answer);
   if (reading.kind === "unreadable" && givesVerdict(role)) {
@@ -63,7 +62,7 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
     {
       loop,
       iteration,
-      verdict: verdictOf(reading),
+      verdict: reading.isBlocked ? "blocked" : reading.approved ? "approved" : "rejected",
       ...(reading.summary !== undefined && { summary: reading.summary }),
       issues: reading.issues,
       track: (before) => trackIssues(before, reading.issues, { iteration }),
@@ -112,10 +111,6 @@ const DECISIONS: Record<ReviewVerdict, Decision> = {
   rejected: "Needs Revision",
   blocked: "Blocked",
 };
-
-function verdictOf({ approved, isBlocked }: ReviewAnswer): ReviewVerdict {
-  return isBlocked ? "blocked" : approved ? "approved" : "rejected";
-}
 
 /**
  * Iterations must be consecutive: a skipped one could never be recorded later. In a clone, the history knows iterations that the store does
@@ -269,7 +264,7 @@ export async function decideIssue(request: DecisionRequest, parts: ArtifactParts
   const loop: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
   const outcome = await parts.store.decideIssue(loop, { issueId: request.issueId, text }, parts.by);
   if (outcome.kind === "no-loop") {
-    throw new HaversackError("not-found", `${role.name} has found nothing in ${feature.key} yet`);
+    throw new HaversackError("not-found", `${role.name} has no issues in ${feature.key} yet`);
   }
   if (outcome.kind === "no-issue") {
     const [guess = outcome.known.join(", ")] = nearest(request.issueId, outcome.known);

@@ -2,6 +2,7 @@
  * What hooks do for a sub-agent that must read documents: record the documents at the call, record what its tool calls read, and judge at
  * its end. Loaded by the hook, so it uses only `fs`.
  */
+
 import { existsSync, realpathSync, statSync } from "node:fs";
 import {
   formatSendBack,
@@ -27,7 +28,7 @@ import {
   recordSeen,
   saveReceipts,
 } from "../../store/sqlite/artifacts/artifact-observations.ts";
-import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
 import { appendHistory } from "./append-history.ts";
 
@@ -64,16 +65,9 @@ export function addDocuments(
   if (!expectFromPrompt(block, call, parts)) return false;
   const { role = call.agentType, documents = [] } = readReferenceBlock(block) ?? {};
   const because = { kind: "documents" as const, role, files: documents.map(({ file }) => file) };
-  const agentId = agentOfCall(call.toolUseId);
-  writeEvent(parts.handle, "injection", recordInjection, {
-    sessionId: call.sessionId,
-    agentId,
-    at: parts.now,
-    event: "agent-start",
-    format: "documents",
-    text: block,
-    because,
-  });
+  const key = { sessionId: call.sessionId, agentId: agentOfCall(call.toolUseId) };
+  const shown = { at: parts.now, event: "agent-start", format: "documents", text: block, because };
+  noteInjection(parts.handle, key, shown);
   return true;
 }
 
@@ -116,14 +110,7 @@ export function judgeReader(
     const { missing } = settled.judgement;
     const text = formatSendBack(missing);
     const because = { kind: "documents" as const, role: evidence.role, files: missing.map(({ file }) => file) };
-    writeEvent(handle, "injection", recordInjection, {
-      ...key,
-      at: now,
-      event: "agent-stop",
-      format: "send-back",
-      text,
-      because,
-    });
+    noteInjection(handle, key, { at: now, event: "agent-stop", format: "send-back", text, because });
     return text;
   }
   const warning = settled.kind === "settled" ? settled.judgement.warning : undefined;

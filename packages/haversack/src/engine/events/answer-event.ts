@@ -14,7 +14,7 @@ import {
   Transcripts,
 } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { agentOfCall, PromptLedger } from "../../store/sqlite/skills/prompt-ledger.ts";
-import { PromptIndex, SkillCards } from "../../store/sqlite/skills/skill-index.ts";
+import { SkillRows, SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { hasUnread, readTaskInHand } from "../../store/sqlite/work/events/running-session.ts";
 import { mayHaveChanged, readHandoffBy, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
@@ -110,7 +110,7 @@ function skillsFor(input: Omit<DiscoverInput, "root" | "at" | "env">, project: E
       readHead: (path) => readHead(path.startsWith("/") ? path : `${root}/${path}`),
     },
     {
-      index: new PromptIndex(handle.db),
+      index: new SqliteSkillIndex(handle.db),
       ledger: new PromptLedger(handle),
       settings: discoverSettings(config()),
     },
@@ -128,23 +128,14 @@ function skillsForAgent(start: BeforeSpawn, project: EventProject): string {
 
 /** For a prompt that starts with a skill's name as a command: the client puts the body into the window. */
 function noteCommand(name: string, { sessionId, agentId, client }: EventBase, { handle, now }: EventProject): void {
-  const card = new SkillCards(handle.db)
+  const card = new SkillRows(handle.db)
     .listCards()
     .find(({ id, folder, sourceKind: kind }) => id === name || (kind !== "plugin" && folder?.endsWith(`/${name}`)));
   if (!card || card.sourceKind === "rule" || !client.ownTool?.sees(card)) return;
   const ledger = new SkillLedger(handle);
   const { window, promptCount } = ledger.tracking({ sessionId, agentId });
-  ledger.recordLoad({
-    sessionId,
-    agentId,
-    at: now,
-    window,
-    promptNumber: promptCount + 1,
-    skill: card.id,
-    hash: card.hash,
-    tokens: 0,
-    by: "client",
-  });
+  const load = { sessionId, agentId, at: now, window, promptNumber: promptCount + 1, by: "client" } as const;
+  ledger.recordLoad({ ...load, skill: card.id, hash: card.hash, tokens: 0 });
 }
 
 /** The settings are read only for an output that is long enough. */

@@ -15,7 +15,7 @@ import { hasSpool, openForHook, type StoreHandle } from "../../store/sqlite/acce
 import { isLockFault } from "../../store/sqlite/connect.ts";
 import { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import { type ClientProcess, SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { SkillCards } from "../../store/sqlite/skills/skill-index.ts";
+import { SkillRows } from "../../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { connectToRead, openBlind, standInAfter } from "../../store/sqlite/spool/stand-in.ts";
 import { takeInOrStandIn } from "../../store/sqlite/spool/take-in.ts";
@@ -137,7 +137,7 @@ export function leaseMs({ config }: EventProject): number {
 }
 
 export interface EventStores {
-  index: SkillCards;
+  index: SkillRows;
   ledger: SkillLedger;
   state: SessionState;
   tasks: SessionTasks;
@@ -145,7 +145,7 @@ export interface EventStores {
 
 export function storesOf(handle: StoreHandle): EventStores {
   return {
-    index: new SkillCards(handle.db),
+    index: new SkillRows(handle.db),
     ledger: new SkillLedger(handle),
     state: new SessionState(handle),
     tasks: new SessionTasks(handle),
@@ -161,7 +161,7 @@ export function wakeParts({
 }: EventProject): WakeParts & { makePacket: typeof makePacket } {
   return {
     handle,
-    index: new SkillCards(handle.db),
+    index: new SkillRows(handle.db),
     root,
     settings: wakeSettings(config()),
     readText: (path) => readForPacket(root, path, userState),

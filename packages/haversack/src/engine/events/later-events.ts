@@ -1,12 +1,13 @@
 /** Handles events after a session's start: tool calls, sub-agents that start and stop, the end. Loaded by the hook. */
+
 import { workPlace } from "../../base/project-root.ts";
 import { runPatterns } from "../../skills/matching/run-patterns.ts";
 import { activationOf } from "../../skills/showing/activation.ts";
 import type { DiscoverSettings } from "../../skills/showing/disclosure.ts";
-import { type StoreHandle, writeEvent } from "../../store/sqlite/access.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import type { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { type Because, recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { type Because, noteInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { letGo, letGoOfAgent } from "../../store/sqlite/work/events/session-claims.ts";
@@ -103,24 +104,10 @@ function guardEdit(
     const override = card.rule?.skip.envOverride && env[card.rule.skip.envOverride];
     if (entry?.loadedHash || (override && override !== "0")) continue;
     const message = `${card.rule?.blockMessage ?? `Edits of ${path} ask for the skill ${card.id}.`} Activate it first: ${activationOf(card, event.client)} (haversack)`;
-    const because: Because = {
-      kind: "guard",
-      skill: card.id,
-      path,
-      enforcement: card.rule?.enforcement ?? "require",
-    };
+    const enforcement = card.rule?.enforcement ?? "require";
+    const because: Because = { kind: "guard", skill: card.id, path, enforcement };
     if (settings().enforce && card.rule?.enforcement === "block" && !card.rule.isUnaccepted) {
-      const { sessionId, agentId } = event;
-      const text = message;
-      writeEvent(handle, "injection", recordInjection, {
-        sessionId,
-        agentId,
-        at: now,
-        event: "before-tool",
-        format: "refusal",
-        text,
-        because,
-      });
+      noteInjection(handle, event, { at: now, event: "before-tool", format: "refusal", text: message, because });
       return { deny: message };
     }
     // This window has already had a warning.

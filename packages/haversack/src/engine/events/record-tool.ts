@@ -38,18 +38,9 @@ export function recordTool({ tool, skill, toolUseId, ...event }: RecordedCall, p
 
   const card = skill ? index.card(skill) : tool.tool === "read" && tool.path ? index.cardAt(tool.path) : undefined;
   if (!card || tool.isError) return;
-  const { window, promptCount } = ledger.tracking(event);
-  ledger.recordLoad({
-    sessionId,
-    agentId,
-    at: now,
-    window,
-    promptNumber: promptCount,
-    skill: card.id,
-    hash: card.hash,
-    tokens: 0,
-    by: skill ? "client" : "read",
-  });
+  const { window, promptCount: promptNumber } = ledger.tracking(event);
+  const load = { sessionId, agentId, at: now, window, promptNumber, by: skill ? "client" : "read" } as const;
+  ledger.recordLoad({ ...load, skill: card.id, hash: card.hash, tokens: 0 });
 }
 
 /** A sub-agent that was started for a task works on it from its first tool call. */

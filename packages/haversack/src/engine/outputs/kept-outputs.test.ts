@@ -70,7 +70,7 @@ describe.each([
   it("answer an unknown handle and a wrong range with what to do", () => {
     const shelf = makeShelf();
     expect(recallOutput(shelf, "K1\u001b[31m", {})).toMatchObject({
-      text: "There is no kept output K1; none is kept at present.",
+      text: "there is no kept output K1; none is kept at present.",
     });
     const { handle } = keep(shelf, long("a"))!;
     expect(recallOutput(shelf, handle, { lines: "900-" })).toMatchObject({

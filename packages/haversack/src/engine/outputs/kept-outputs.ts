@@ -50,6 +50,8 @@ export interface KeepOptions {
   ways(handle: string): RecallWays;
   /** The size of the preview. */
   maxChars: number;
+  /** Keep nothing that would lose its secrets in the store. Default: they are masked, and the preview says so. */
+  isAllOrNothing?: boolean;
 }
 
 export interface Kept {
@@ -60,15 +62,16 @@ export interface Kept {
   chars: number;
 }
 
-/** Undefined: too short to be worth it, or too long to keep. The output then stays as it is. */
+/** Undefined: too short to be worth it, too long to keep, or not without loss. The output then stays as it is. */
 export function keepOutput(
   shelf: OutputShelf,
   output: ToolOutput,
-  { limits, ways, maxChars }: KeepOptions,
+  { limits, ways, maxChars, isAllOrNothing = false }: KeepOptions,
 ): Kept | undefined {
   if (output.text.length < FEWEST_REPLACED_CHARS || output.text.length > MOST_KEPT_CHARS) return undefined;
   const hash = hashOf(output.text);
   const { text, isMasked } = shelf.isInMemory ? { text: output.text, isMasked: false } : storable(output.text);
+  if (isMasked && isAllOrNothing) return undefined;
   const { isCommand = false, exitCode, ...facts } = output;
   const source = cleanLine(maskSecrets(stripControl(facts.source)), { maxChars: SOURCE_CHARS });
   const lines = linesOf(text).length;
@@ -127,14 +130,14 @@ function unknownHandle(shelf: Pick<OutputShelf, "list">, handle: string, session
   const wanted = cleanLine(handle, { maxChars: 40 });
   // Filter again: the caller's own store may ignore sessions.
   const known = shelf.list(200, sessionId).filter((one) => sessionId === undefined || one.sessionId === sessionId);
-  if (known.length === 0) return `There is no kept output ${wanted}; none is kept at present.`;
+  if (known.length === 0) return `there is no kept output ${wanted}; none is kept at present.`;
   const [near] = nearest(
     wanted.toUpperCase(),
     known.map((one) => one.handle),
   );
   const shown = near ? known.filter((one) => one.handle === near) : known.slice(0, MOST_NAMED);
   const list = shown.map((one) => `${one.handle} (${cleanLine(one.source, { maxChars: 60 })})`).join(", ");
-  return `There is no kept output ${wanted}, or it is too old. ${near ? "The nearest is" : "The newest are"} ${list}.`;
+  return `there is no kept output ${wanted}, or it is too old. ${near ? "The nearest is" : "The newest are"} ${list}.`;
 }
 
 /** For programs without a store: the newest texts, up to a limit. */

@@ -1,15 +1,14 @@
 /**
  * Replaces what the model is about to see of a tool's output by a preview, where the user has switched that on. A file's text stays whole
  * when it is read for the first time in a window, because the model may be about to edit it; an unchanged repetition becomes a note.
- * Nothing is replaced unless the whole text has been saved.
+ * Nothing is replaced unless the whole text has been saved; one with secrets is not, because the store masks them.
  */
 
 import type { Config } from "../../base/config-schema.ts";
 import { errorText } from "../../base/errors.ts";
 import type { ClientProfile } from "../../skills/showing/activation.ts";
-import { writeEvent } from "../../store/sqlite/access.ts";
 import { SqliteOutputs } from "../../store/sqlite/outputs/sqlite-outputs.ts";
-import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { asksHaversack, showsSource } from "../../work/outputs/stays-whole.ts";
 import type { EventAnswer, EventBase, ShownOutput } from "../events/client-event.ts";
@@ -42,22 +41,20 @@ function replaced(event: EventBase, output: ShownOutput, project: EventProject):
   const kept = keepOutput(
     shelf,
     { text, source, sessionId, agentId, at: now, isCommand: kind === "command", exitCode },
-    { limits: outputLimits(config()), ways: (handle) => recallWays(client, handle), maxChars: previewChars(config()) },
+    {
+      ...{ limits: outputLimits(config()), ways: (handle) => recallWays(client, handle) },
+      maxChars: previewChars(config()),
+      // The window still holds what is read again, so nothing is lost if the copy is masked.
+      isAllOrNothing: !isRead,
+    },
   );
   if (!kept) return {};
   const { handle, chars } = kept;
   const shown = isRead ? unchanged(handle, chars, recallWays(client, handle)) : kept.preview;
   // The lock was lost meanwhile, so the text is not in the store.
   if (store.standIn) return {};
-  writeEvent(store, "injection", recordInjection, {
-    sessionId,
-    agentId,
-    at: now,
-    event: "after-tool",
-    format: "preview",
-    text: shown,
-    because: { kind: "output", handle, source: source.slice(0, 200), chars },
-  });
+  const because = { kind: "output" as const, handle, source: source.slice(0, 200), chars };
+  noteInjection(store, event, { at: now, event: "after-tool", format: "preview", text: shown, because });
   return { output: shown };
 }
 

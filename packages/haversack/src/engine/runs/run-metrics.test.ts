@@ -4,7 +4,7 @@ import { measure, readDays } from "./run-metrics.ts";
 
 it("counts what the success metrics name", () => {
   const session = (runId: string, purpose: "batch" | "fix", usedTokens = 0, end = "completed") => ({
-    ...{ runId, purpose, usedTokens, end },
+    ...{ runId, number: 1, purpose, usedTokens, end },
     windowTokens: 100,
   });
   const metrics = measure({
@@ -25,10 +25,10 @@ it("counts what the success metrics name", () => {
       { state: "done", fixes: 0, reviewFailures: 0 },
     ],
     batches: [
-      { lastBatchOutcome: "completed" },
-      { lastBatchOutcome: "interrupted" },
-      { lastBatchOutcome: "completed" },
-      { lastBatchOutcome: "failed" },
+      { sessionId: "s", lastBatchOutcome: "completed" },
+      { sessionId: "s", lastBatchOutcome: "interrupted" },
+      { sessionId: "s", lastBatchOutcome: "completed" },
+      { sessionId: "s", lastBatchOutcome: "failed" },
     ],
   });
   expect(metrics).toMatchObject({
@@ -49,11 +49,17 @@ it("counts a session as interrupted only if it was cut off", () => {
   const cutOff = (session: object, state: "running" | "interrupted" | "ended" = "ended") =>
     measure({
       runs: [{ id: "R1", state }],
-      sessions: [{ runId: "R1", purpose: "batch", ...session }],
+      sessions: [{ runId: "R1", number: 1, sessionId: "s1", purpose: "batch", ...session }],
       tasks: [],
-      batches: [{ lastBatchOutcome: "interrupted" }],
+      batches: [
+        { sessionId: "s1", lastBatchOutcome: "interrupted" },
+        { sessionId: "s2", lastBatchOutcome: "completed" },
+      ],
     }).interruptions;
-  for (const end of ["completed", "window-full", "failed"]) expect(cutOff({ end }), end).toBe(0);
+  // In the middle of a task, or when it had finished all of them.
+  expect(cutOff({ end: "window-full" })).toBe(1);
+  expect(cutOff({ end: "window-full", sessionId: "s2" })).toBe(0);
+  for (const end of ["completed", "failed"]) expect(cutOff({ end }), end).toBe(0);
   for (const end of ["crashed", "hung", "stopped", "circling"]) expect(cutOff({ end }), end).toBe(1);
   expect(cutOff({ end: "failed", toolCalls: 3 })).toBe(1);
   expect(cutOff({}, "running")).toBe(0);

@@ -1,4 +1,5 @@
 /** The table of success metrics, computed from recorded runs. */
+import { localDay } from "../../base/local-time.ts";
 import type { Run, RunSession, RunStore, RunTask, SessionMetrics } from "../../store/run-store.ts";
 
 export interface RunMetrics {
@@ -10,7 +11,7 @@ export interface RunMetrics {
   tasksPerSession: number | undefined;
   /** Share of the batches that were completed. */
   batchCompletion: number | undefined;
-  /** Sessions that took tasks and were cut off. A session that ends by itself does not count, even if it leaves a task open. */
+  /** Sessions that took tasks and were cut off, by their window in the middle of one too. A session that ends by itself does not count, even if it leaves a task open. */
   interruptions: number;
   /** How often somebody continued a run. */
   restarts: number;
@@ -48,9 +49,12 @@ const MOST_RUNS = 100_000;
 
 export interface Recorded {
   runs: readonly Pick<Run, "id" | "restarts" | "state">[];
-  sessions: readonly Pick<RunSession, "runId" | "purpose" | "usedTokens" | "windowTokens" | "end" | "toolCalls">[];
+  sessions: readonly Pick<
+    RunSession,
+    "runId" | "number" | "sessionId" | "purpose" | "usedTokens" | "windowTokens" | "end" | "toolCalls"
+  >[];
   tasks: readonly Pick<RunTask, "state" | "fixes" | "reviewFailures">[];
-  batches: readonly Pick<SessionMetrics, "lastBatchOutcome">[];
+  batches: readonly Pick<SessionMetrics, "sessionId" | "lastBatchOutcome">[];
 }
 
 export function measure({ runs, sessions, tasks, batches }: Recorded): RunMetrics {
@@ -68,7 +72,7 @@ export function measure({ runs, sessions, tasks, batches }: Recorded): RunMetric
     tasksDone: done.length,
     tasksPerSession: share(done.length, worked.length),
     batchCompletion: share(outcomes.filter((one) => one === "completed").length, outcomes.length),
-    interruptions: worked.filter((session) => isCutOff(session, runs)).length,
+    interruptions: worked.filter((session) => isCutOff(session, { runs, batches })).length,
     restarts: runs.reduce((sum, { restarts = 0 }) => sum + restarts, 0),
     chainMedian: median(chains),
     chainLongest: highest(chains),
@@ -117,11 +121,6 @@ export async function readDays({ from = new Date(0), to }: Period, store: RunSto
 const MOST_DAYS = 366;
 const DAY_MS = 86_400_000;
 
-function localDay(at: Date): string {
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
-
 function fillsOf(sessions: Recorded["sessions"]): number[] {
   return sessions
     .filter(({ purpose }) => purpose === "batch")
@@ -130,9 +129,15 @@ function fillsOf(sessions: Recorded["sessions"]): number[] {
 
 const CUT_OFF = new Set(["crashed", "hung", "stopped", "circling"]);
 
-function isCutOff({ runId, end, toolCalls }: Recorded["sessions"][number], runs: Recorded["runs"]): boolean {
+function isCutOff(
+  { runId, number, sessionId = `${runId}/${number}`, end, toolCalls }: Recorded["sessions"][number],
+  { runs, batches }: Pick<Recorded, "runs" | "batches">,
+): boolean {
   // Its runner was killed, and nobody has continued the run.
   if (end === undefined) return runs.some(({ id, state }) => id === runId && state === "interrupted");
+  if (end === "window-full") {
+    return batches.some((batch) => batch.sessionId === sessionId && batch.lastBatchOutcome === "interrupted");
+  }
   // If the model's server refused the session at once, no work was interrupted.
   return CUT_OFF.has(end) || (end === "failed" && (toolCalls ?? 0) > 0);
 }

@@ -55,7 +55,7 @@ export function nameOf(handle: StoreHandle): string {
   return readSnapshotState(handle).outbox ?? nameOutbox(handle, randomUUID());
 }
 
-/** What to read again: it may differ from the shared store although the entries were applied, because that had another state before. */
+/** What to read again: the applied entries may have had another result there, because the shared store had another state before. */
 function staleAfter(entries: readonly OutboxEntry[], refused: ReadonlySet<string>): Stale {
   const stale = new Set<string>();
   for (const { token, op, args, taskId } of entries) {

@@ -54,7 +54,7 @@ export async function migrateToShared(
   const { handle, paths } = project;
   const mark = readStore(handle, readSharedMark);
   if (mark) {
-    throw new HaversackError("refused", `the work of this project is at ${mark.shown} already`, {
+    throw new HaversackError("refused", `the work of this project is already at ${mark.shown}`, {
       hint: "`haversack store migrate local` brings it back",
     });
   }
@@ -74,7 +74,7 @@ export async function migrateToLocal(project: OpenProject): Promise<{ place: Pla
   requireNoVariable(project);
   const { handle } = project;
   const place = sharedPlace(project);
-  if (!place) throw new HaversackError("refused", "the work of this project is in the local store already");
+  if (!place) throw new HaversackError("refused", "the work of this project is already in the local store");
   return withServer(place, async (server) => {
     await joinShared(project, server);
     await forwardOutbox(server, handle);

@@ -88,7 +88,7 @@ export interface TeamOptions {
   note?(text: string): void;
 }
 
-/** After a failed attempt to connect, no other is made for this many times its duration, within limits. */
+/** After a failed attempt to connect, the next one waits this many times its duration, within limits. */
 const REMEMBERED_TIMES = 5;
 const LEAST_OFFLINE_MS = 1000;
 

@@ -146,7 +146,7 @@ export async function requireAsking(
 ): Promise<Agent> {
   const agent = await askingAgent(query, parts);
   if (agent) return agent;
-  throw invalid("agent is missing: name one, or set HAVERSACK_AGENT to the name of the one that asks");
+  throw invalid("agent is missing: name one, or set HAVERSACK_AGENT to your agent's name");
 }
 
 export function viewAgent(agent: Agent): AgentView {

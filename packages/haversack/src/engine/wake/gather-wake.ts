@@ -8,7 +8,6 @@ import type { Config } from "../../base/config-schema.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
 import { trustRecord } from "../../base/project-trust.ts";
 import { activationOf, type ClientProfile } from "../../skills/showing/activation.ts";
-import type { SkillCard } from "../../skills/types.ts";
 import { readTogether, type StoreHandle } from "../../store/sqlite/access.ts";
 import type { ClientProcess } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
@@ -166,41 +165,24 @@ function findSkills(
       missing.push(`The skill ${cleanLine(id, { maxChars: 80 })} (${because}) is not installed.`);
       return [];
     }
-    // The skill cannot be loaded any more, so the usual hint on how to load the rest would be wrong.
     if (!card)
       missing.push(`The file of ${cleanLine(id, { maxChars: 80 })} is gone; the version you began with is here.`);
-    return [toWakeSkill({ id, because, as }, { card, hash, body, client, isCarried: isCarried?.(id) ?? false })];
+    const version =
+      hash === undefined ? card && { hash: card.hash } : { hash, hasChanged: card !== undefined && card.hash !== hash };
+    return [
+      {
+        id,
+        because,
+        as,
+        ...(body !== undefined && { body }),
+        ...(card && { brief: card.brief }),
+        ...version,
+        // Without a file the skill cannot be loaded any more.
+        activation: card ? activationOf(card, client) : `haversack skill show ${id}`,
+        isCarried: isCarried?.(id) ?? false,
+      },
+    ];
   });
-}
-
-function toWakeSkill(
-  { id, because, as }: Pick<WakeSkill, "id" | "because" | "as">,
-  {
-    card,
-    hash,
-    body,
-    client,
-    isCarried,
-  }: {
-    card: SkillCard | undefined;
-    hash: string | undefined;
-    body: string | undefined;
-    client: ClientProfile;
-    isCarried: boolean;
-  },
-): WakeSkill {
-  return {
-    id,
-    because,
-    as,
-    ...(body !== undefined && { body }),
-    ...(card && { brief: card.brief }),
-    ...(hash === undefined
-      ? card && { hash: card.hash }
-      : { hash, hasChanged: card !== undefined && card.hash !== hash }),
-    activation: card ? activationOf(card, client) : `haversack skill show ${id}`,
-    isCarried,
-  };
 }
 
 function readPlan(
@@ -247,14 +229,7 @@ function lineCount(text: string): number {
 
 // The settings used for waking, from the table of all settings.
 
-type WakeKeys =
-  | "wake.budget_chars"
-  | "wake.skill_patterns"
-  | "wake.type_skills"
-  | "wake.cross_cutting"
-  | "wake.commit_steps";
-
-export function wakeSettings(config: Pick<Config, WakeKeys>): WakeSettings {
+export function wakeSettings(config: Pick<Config, Extract<keyof Config, `wake.${string}`>>): WakeSettings {
   return {
     budgetChars: config["wake.budget_chars"],
     skillPatterns: config["wake.skill_patterns"],

@@ -4,7 +4,7 @@ import { gitPlace, workPlace } from "../../base/project-root.ts";
 import { type ClientProfile, sizeFor } from "../../skills/showing/activation.ts";
 import { type StoreHandle, writeEvent } from "../../store/sqlite/access.ts";
 import type { ClientProcess, Session } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { type Because, recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { type Because, noteInjection } from "../../store/sqlite/skills/injections.ts";
 import type { WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
 import { holdsTask, takeBack, takeOver } from "../../store/sqlite/work/events/session-claims.ts";
 import { becomeKnown, type ShownPacket, savePacket } from "../../store/sqlite/work/events/wake-state.ts";
@@ -230,9 +230,8 @@ export function wakeSession(
   if (!lines) return answer;
   const text = answer.context ? leftLines(rest, { at, hasPacket: true }) : lines;
   const because = { kind: "left" as const, tasks: rest.map(({ taskId }) => taskId) };
-  const { window } = session;
-  const injection = { sessionId, at, window, event: source, format: "left", text, because };
-  writeEvent(handle, "injection", recordInjection, injection);
+  const shown = { at, window: session.window, event: source, format: "left", text, because };
+  noteInjection(handle, { sessionId }, shown);
   return { ...answer, context: answer.context ? `${answer.context}\n\n${text}` : text };
 }
 

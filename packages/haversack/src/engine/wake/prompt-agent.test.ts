@@ -156,7 +156,7 @@ describe("wakeAgent", () => {
       const woken = await wakeAgent({ agent: "backend", budgetTokens }, parts);
       expect(woken.kind === "packet" && woken.packet.used).toBeLessThanOrEqual(budgetTokens);
     }
-    expect(await textOf({ agent: "backend", budgetTokens: 2 }, parts)).toMatch(/^\(2 tokens have no room/);
+    expect(await textOf({ agent: "backend", budgetTokens: 2 }, parts)).toMatch(/^\(2 tokens are too few/);
     await expect(wakeAgent({ agent: "backend", budgetTokens: 0 }, parts)).rejects.toThrow("max_tokens must be");
   });
 

@@ -3,7 +3,8 @@
  * packet as its prompt. This file only decides; the surface starts the client. A running session is left alone: two processes
  * on one session would overwrite each other, and hooks deliver the message at its next event.
  */
-import { statSync } from "node:fs";
+
+import { isFolder } from "../../base/project-root.ts";
 import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
 import type { ClientProcess } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { Actor } from "../../store/work-store.ts";
@@ -148,8 +149,4 @@ function whyRunning({ isEnded, process, lastSeenAt }: StoredSession, { by: { at 
   if (alive !== undefined) return alive ? `process ${process?.id}` : undefined;
   const quietMs = at.getTime() - lastSeenAt.getTime();
   return quietMs < QUIET_MS ? `seen ${Math.max(0, Math.round(quietMs / 1000))} s ago` : undefined;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -5,10 +5,10 @@
 
 import { gitPlace, workPlace } from "../../base/project-root.ts";
 import { sizeFor } from "../../skills/showing/activation.ts";
-import { readStore, writeEvent } from "../../store/sqlite/access.ts";
+import { readStore } from "../../store/sqlite/access.ts";
 import type { SessionState } from "../../store/sqlite/sessions/session-state.ts";
 import type { Session, TouchedSession } from "../../store/sqlite/sessions/sqlite-local-store.ts";
-import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SkillLedger, WindowEntry } from "../../store/sqlite/skills/skill-ledger.ts";
 import {
   type Holder,
@@ -193,19 +193,9 @@ export function newsOf(
   const messages = deliverMessages({ sessionId, ...room }, { handle, now: at });
   if (news) {
     const tasks = [...lost.map(({ id }) => id), ...activity.flatMap(({ subject }) => subject ?? [])];
-    const because = {
-      kind: "news" as const,
-      since: before?.lastSeenAt.toISOString() ?? at.toISOString(),
-      tasks: [...new Set(tasks)],
-    };
-    writeEvent(handle, "injection", recordInjection, {
-      sessionId,
-      at,
-      event: source,
-      format: "news",
-      text: news,
-      because,
-    });
+    const since = (before?.lastSeenAt ?? at).toISOString();
+    const because = { kind: "news" as const, since, tasks: [...new Set(tasks)] };
+    noteInjection(handle, { sessionId }, { at, event: source, format: "news", text: news, because });
   }
   const context = [news, messages].filter(Boolean).join("\n\n");
   return { problems: [], ...(context && { context }) };

@@ -28,7 +28,10 @@ export interface WakeAgentInput {
   branch?: string | undefined;
   /** The task to wake it for, whatever it holds. */
   taskId?: string | undefined;
-  /** With a task: the packet of whoever takes this role for it, such as a reviewer, whoever holds the task. */
+  /**
+   * With a task: the packet for an agent that takes this role for it, such as a reviewer, regardless of who holds the
+   * task.
+   */
   role?: string | undefined;
   sessionId?: string | undefined;
   /** Default: the agent's own client, else a plain terminal. */
@@ -180,7 +183,7 @@ function whyNothing(
   { leftOut, state }: WakeUp,
   { key, budgetTokens }: { key: WakeKey; budgetTokens: number | undefined },
 ): string {
-  if (leftOut.length > 0) return `${budgetTokens} tokens have no room for a packet: 100 have for the smallest`;
+  if (leftOut.length > 0) return `${budgetTokens} tokens are too few for a packet: the smallest needs 100`;
   const who = key.name !== undefined ? `@${key.name}` : key.sessionId !== undefined ? `session ${key.sessionId}` : "it";
   const { suggested, readyCount = 0 } = state;
   const ready = suggested ? `; ${readyCount === 1 ? "1 task is" : `${readyCount} tasks are`} ready` : "";

@@ -48,7 +48,7 @@ describe("dependencies", () => {
     await addDependency({ taskId: a, dependsOnId: b, type: "requires" }, work);
     expect(await addDependency({ taskId: a, dependsOnId: b, type: "relates_to" }, work)).toMatchObject({
       kind: "added",
-      note: `${a} no longer waits for ${b}: it was requires, and relates_to only tells`,
+      note: `${a} no longer waits for ${b}: it was requires, and relates_to does not block`,
     });
     expect(await addDependency({ taskId: a, dependsOnId: b, type: "blocks" }, work)).not.toHaveProperty("note");
   });
@@ -146,9 +146,9 @@ it("changing nothing is refused, of a task, a story and an epic alike", async ()
   const [id = ""] = await create(1, work);
   const story = await createStory({ title: "S" }, work);
   const epic = await createEpic({ title: "E" }, work);
-  await expect(updateTask({ taskId: id }, work)).rejects.toThrow("nothing to change was given");
-  await expect(updateStory({ storyId: story.id }, work)).rejects.toThrow("nothing to change was given");
-  await expect(updateEpic({ epicId: epic.id }, work)).rejects.toThrow("nothing to change was given");
+  await expect(updateTask({ taskId: id }, work)).rejects.toThrow("give at least one field to change");
+  await expect(updateStory({ storyId: story.id }, work)).rejects.toThrow("give at least one field to change");
+  await expect(updateEpic({ epicId: epic.id }, work)).rejects.toThrow("give at least one field to change");
 });
 
 it("a status says that nothing is ready", async () => {

@@ -87,7 +87,8 @@ export async function heartbeat(
   const { store, by, settings } = parts;
   const outcome = await store.heartbeat({ ...given({ taskId }), leaseMs: settings.leaseMs }, by);
   if (outcome.kind === "prolonged") return { ...outcome, views: outcome.claims.map(viewHeld) };
-  if (outcome.kind === "none") return { kind: "none", text: `${by.name} holds no task.` };
+  if (outcome.kind === "none")
+    return { kind: "none", text: `${by.isPerson ? "you hold" : `${by.name} holds`} no task.` };
   return refused(outcome, parts);
 }
 

@@ -27,7 +27,7 @@ export async function addDependency(
     kind !== "relates_to"
       ? await whyNoWait(dependency, parts)
       : was !== undefined && was !== "relates_to"
-        ? `${dependency.taskId} no longer waits for ${dependency.dependsOnId}: it was ${was}, and relates_to only tells`
+        ? `${dependency.taskId} no longer waits for ${dependency.dependsOnId}: it was ${was}, and relates_to does not block`
         : undefined;
   return { ...outcome, ...given({ note }) };
 }

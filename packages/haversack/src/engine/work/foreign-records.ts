@@ -6,12 +6,13 @@
  * The later of two changes wins, but some of these files do not say when a thing was changed. Such a thing only comes in as a new one:
  * once it is here it is left alone, since nobody can tell whether the file is newer than what was done here.
  */
+
 import { cleanLine } from "../../base/clean-text.ts";
 import { readFrontmatter } from "../../base/frontmatter.ts";
 import { isRecord, readJson } from "../../base/json.ts";
 import type { WorkRecord } from "../../store/record-fields.ts";
 import { DEFAULT_PRIORITY, type Priority, type TaskStatus, type TaskStep, type TaskType } from "../../work/task.ts";
-import { followed, type LeftOver } from "./ohno-records.ts";
+import { followed, type LeftOver, recordOf } from "./ohno-records.ts";
 
 export interface ForeignWork {
   records: WorkRecord[];
@@ -55,7 +56,7 @@ class Collector {
    */
   isFirst(id: string): boolean {
     if (this.#ids.has(id)) {
-      this.problems.push({ where: id, text: "is in the file twice: only the first one was taken" });
+      this.problems.push({ where: id, text: "is in the file twice: only the first one was imported" });
       return false;
     }
     this.#ids.add(id);
@@ -79,7 +80,7 @@ class Collector {
     }
     const task = { kind: "task", id, title, type: "feature", status, priority: DEFAULT_PRIORITY, source: this.#tool };
     const notes = note && { note };
-    this.records.push(strip({ ...task, created_at: createdAt, updated_at: updatedAt, ...notes, ...more }));
+    this.records.push(recordOf({ ...task, created_at: createdAt, updated_at: updatedAt, ...notes, ...more }));
   }
 
   story(id: string, title: string, given: Fields, more: Fields = {}): void {
@@ -89,7 +90,7 @@ class Collector {
       return;
     }
     const story = { kind: "story", id, title: cleanLine(title) || id, status: "todo", source: this.#tool };
-    this.records.push(strip({ ...story, created_at: createdAt, updated_at: updatedAt, ...more }));
+    this.records.push(recordOf({ ...story, created_at: createdAt, updated_at: updatedAt, ...more }));
   }
 
   depends(task_id: string, depends_on_id: string, type: "blocks" | "relates_to", given: Fields): void {
@@ -127,7 +128,7 @@ class Collector {
       this.miss(
         `${what} ${JSON.stringify(cleanLine(word, { maxChars: 60 }))}`,
         word,
-        `is unknown here: taken as ${standard}`,
+        `is unknown here: imported as ${standard}`,
       );
     return found ?? standard;
   }
@@ -180,7 +181,7 @@ export function beadsRecords(text: string, context: ForeignContext): ForeignWork
     if (isRecord(value) && typeof value["id"] === "string") {
       if (value["status"] !== "tombstone" && !value["deleted_at"]) issues.push(value as Fields & { id: string });
     } else
-      found.problems.push({ where: `line ${index + 1}`, text: `${problem ?? "is no issue with an id"}: left out` });
+      found.problems.push({ where: `line ${index + 1}`, text: `${problem ?? "is not an issue with an ID"}: left out` });
   }
   const epics = new Set(issues.filter((issue) => issue["issue_type"] === "epic").map(({ id }) => id));
   for (const issue of issues) {
@@ -237,7 +238,7 @@ export function taskMasterRecords(text: string, context: ForeignContext): Foreig
   const found = new Collector("task-master", context);
   const { value, problem } = readJson(text);
   if (!isRecord(value)) {
-    found.problems.push({ where: "file", text: problem ?? "is no object of task-master" });
+    found.problems.push({ where: "file", text: problem ?? "is not a task-master object" });
     return found.done();
   }
   const tags = Array.isArray(value["tasks"]) ? { master: value } : value;
@@ -306,7 +307,7 @@ export function backlogRecords(files: readonly BacklogFile[], context: ForeignCo
     const { data, body } = readFrontmatter(text);
     const id = text_(data["id"]);
     if (id === undefined) {
-      found.problems.push({ where: path, text: "has no id in its head: left out" });
+      found.problems.push({ where: path, text: "has no ID in its frontmatter: left out" });
       continue;
     }
     if (!found.isFirst(id)) continue;
@@ -366,7 +367,7 @@ export function githubRecords(text: string, context: ForeignContext): ForeignWor
   if (!Array.isArray(value)) {
     found.problems.push({
       where: "file",
-      text: problem ?? "is no list of issues, as `gh issue list --json` prints it",
+      text: problem ?? "is not a list of issues as `gh issue list --json` prints it",
     });
     return found.done();
   }
@@ -444,8 +445,4 @@ function timeOf(value: unknown): Date | undefined {
     : value;
   const time = new Date(plain);
   return Number.isNaN(time.getTime()) ? undefined : time;
-}
-
-function strip(fields: Fields): WorkRecord {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as WorkRecord;
 }

@@ -45,7 +45,7 @@ export async function updateEpic(
     priority: checkChoice(priority, { field: "priority", choices: PRIORITIES }),
     status: checkChoice(status, { field: "status", choices: SET_BY_HAND }),
   });
-  if (Object.keys(changes).length === 0) throw invalid("nothing to change was given");
+  if (Object.keys(changes).length === 0) throw invalid("give at least one field to change");
   return store.updateEpic(epicId, changes, by);
 }
 
@@ -118,7 +118,7 @@ export async function updateStory(input: StoryChangesInput, { store, by }: WorkP
     acceptanceCriteria: textOrNull(acceptanceCriteria, "acceptance_criteria"),
     status: checkChoice(status, { field: "status", choices: SET_BY_HAND }),
   });
-  if (Object.keys(changes).length === 0) throw invalid("nothing to change was given");
+  if (Object.keys(changes).length === 0) throw invalid("give at least one field to change");
   return store.updateStory(storyId, changes, by);
 }
 

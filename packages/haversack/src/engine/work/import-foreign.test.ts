@@ -296,7 +296,7 @@ describe("work from other tools", () => {
     put(".beads/issues.jsonl", '{"id":"bd-1","title":"Good one"}\n{"id":"bd-1","title":"Another"}\n');
     const { added, problems } = await take("beads");
     expect(added.task).toBe(1);
-    expect(problems).toEqual([{ where: "bd-1", text: "is in the file twice: only the first one was taken" }]);
+    expect(problems).toEqual([{ where: "bd-1", text: "is in the file twice: only the first one was imported" }]);
     expect((await get("bd-1")).title).toBe("Good one");
     expect((await store.listTasks({ limit: 9, at: by.at })).total).toBe(1);
   });
@@ -309,9 +309,9 @@ describe("work from other tools", () => {
     const { problems, added } = await importForeign(store, { tool: "backlog", path: folder }, by);
     expect(added.task).toBe(1);
     expect(problems).toEqual([
-      { where: "tasks/folder.md", text: "is no file: left out" },
+      { where: "tasks/folder.md", text: "is not a file: left out" },
       { where: "tasks/gone.md", text: "cannot be read (ENOENT): left out" },
-      ...(process.platform === "win32" ? [] : [{ where: "tasks/pipe.md", text: "is no file: left out" }]),
+      ...(process.platform === "win32" ? [] : [{ where: "tasks/pipe.md", text: "is not a file: left out" }]),
     ]);
   });
 
@@ -324,9 +324,9 @@ describe("work from other tools", () => {
     const { left, problems } = await take("beads");
     expect(problems).toEqual([]);
     expect(left).toEqual([
-      { where: 'status "__proto__"', count: 2, why: "is unknown here: taken as todo" },
-      { where: 'priority "tostring"', count: 2, why: "is unknown here: taken as P2" },
-      { where: 'issue_type "constructor"', count: 2, why: "is unknown here: taken as feature" },
+      { where: 'status "__proto__"', count: 2, why: "is unknown here: imported as todo" },
+      { where: 'priority "tostring"', count: 2, why: "is unknown here: imported as P2" },
+      { where: 'issue_type "constructor"', count: 2, why: "is unknown here: imported as feature" },
     ]);
     expect(await get("bd-2")).toMatchObject({ status: "todo", type: "feature", priority: "P2" });
   });

@@ -143,7 +143,7 @@ function backlogFiles(folder: string): { files: BacklogFile[]; unread: ImportRep
       try {
         // Reading a pipe could wait for ever.
         if (statSync(join(within, name)).isFile()) files.push({ path, text: readFileSync(join(within, name), "utf8") });
-        else unread.push({ where: path, text: "is no file: left out" });
+        else unread.push({ where: path, text: "is not a file: left out" });
       } catch (error) {
         unread.push({ where: path, text: `cannot be read (${(error as NodeJS.ErrnoException).code}): left out` });
       }

@@ -43,7 +43,7 @@ describe("nextBatch", () => {
     expect(await nextBatch({ limit: 2 }, work)).toMatchObject({
       tasks: [],
       ready: 1,
-      inTheWay: `${same} is ready, but touches src/a.ts as ${running} in progress does`,
+      inTheWay: `${same} is ready, but touches src/a.ts, as does ${running} (in progress)`,
     });
     const [apart] = await create(work, { title: "Apart", files: ["docs/a.md"] });
     expect((await nextBatch({ limit: 2 }, work)).tasks.map(({ id }) => id)).toEqual([apart]);

@@ -131,7 +131,7 @@ export async function whatIsInTheWay(
   const { items } = await store.listTasks({ status: "in_progress", limit: MOST_RUNNING, at: by.at });
   for (const { id, files } of items) {
     const file = firstOverlap(first.files, files);
-    if (file !== undefined) return `${first.id} is ready, but touches ${file} as ${id} in progress does`;
+    if (file !== undefined) return `${first.id} is ready, but touches ${file}, as does ${id} (in progress)`;
   }
   return `${first.id} is ready, but touches files of a task in progress`;
 }

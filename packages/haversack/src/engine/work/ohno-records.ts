@@ -95,7 +95,7 @@ class OhnoReader {
   }
 
   #epic(row: Row): WorkRecord {
-    return record({
+    return recordOf({
       kind: "epic",
       id: text(row["id"]),
       title: title(row),
@@ -108,7 +108,7 @@ class OhnoReader {
   }
 
   #story(row: Row): WorkRecord {
-    return record({
+    return recordOf({
       kind: "story",
       id: text(row["id"]),
       epic_id: text(row["epic_id"]),
@@ -140,7 +140,7 @@ class OhnoReader {
       const times = this.#times(row);
       const given = this.#choice("tasks.status", row["status"], TASK_STATUSES) ?? "todo";
       if (given === "in_progress")
-        this.#miss("tasks.status", "in_progress came as todo with a note: nobody holds it here");
+        this.#miss("tasks.status", "in_progress was imported as todo with a note: nobody holds it here");
       const wip = this.#wip(row);
       const notes = [
         ...(given === "in_progress"
@@ -150,7 +150,7 @@ class OhnoReader {
       ];
       const moved = moves.get(String(row["id"]));
       const hours = Number(row["estimate_hours"]);
-      return record({
+      return recordOf({
         kind: "task",
         id: text(row["id"]),
         title: title(row),
@@ -206,7 +206,7 @@ class OhnoReader {
   }
 
   #dependency(row: Row): WorkRecord {
-    return record({
+    return recordOf({
       kind: "dependency",
       task_id: text(row["task_id"]),
       depends_on_id: text(row["depends_on_task_id"]),
@@ -223,14 +223,14 @@ class OhnoReader {
       return [];
     }
     const { updated_at } = this.#times(row);
-    return [record({ kind: "blocker", task_id: text(row["id"]), reason, actor: ACTOR, created_at: updated_at })];
+    return [recordOf({ kind: "blocker", task_id: text(row["id"]), reason, actor: ACTOR, created_at: updated_at })];
   }
 
   #failure(row: Row): WorkRecord {
     const reason = text(row["failure_reason"]) ?? "";
     const attempt = Number(row["attempt"]) > 0 ? ` (attempt ${row["attempt"]})` : "";
     const line = cleanLine(reason.split("\n")[0] ?? "", { maxChars: 200 });
-    return record({
+    return recordOf({
       kind: "failure",
       task_id: text(row["task_id"]),
       actor: ACTOR,
@@ -247,7 +247,7 @@ class OhnoReader {
     const files = parseJson(text(row["files_changed"]) ?? "");
     if (row["files_changed"] && !Array.isArray(files)) this.#miss("task_handoffs.files_changed", "is not a JSON list");
     return [
-      record({
+      recordOf({
         kind: "handoff",
         // ohno keeps one handoff per task, without an id. This id lets a second import find it again.
         id: `H-${task}`.slice(0, 64),
@@ -270,7 +270,7 @@ class OhnoReader {
     const said = text(row["description"]) ?? "";
     const isSaid = [from, to].every((value) => value === undefined || said.includes(value));
     const change = isSaid ? "" : `${from ?? "nothing"} → ${to ?? "nothing"}`;
-    return record({
+    return recordOf({
       kind: "activity",
       at: this.#times(row).created_at,
       actor: text(row["actor"]) ?? ACTOR,
@@ -284,7 +284,7 @@ class OhnoReader {
     const said = text(row["activity_summary"]);
     if (said === undefined) return [];
     const about = { at: this.#times(row).updated_at, actor: ACTOR, subject: text(row["id"]) };
-    return [record({ kind: "activity", ...about, activity: "activity-summary", text: said })];
+    return [recordOf({ kind: "activity", ...about, activity: "activity-summary", text: said })];
   }
 
   /** Always returns both. A missing time is taken from the other one, or from what is here, or finally from the file. */
@@ -351,7 +351,7 @@ export function followed(members: readonly unknown[]): string | undefined {
 }
 
 /** Leaves out undefined fields. The import checks whether the record is valid. */
-function record(fields: { kind: WorkRecord["kind"]; [field: string]: unknown }): WorkRecord {
+export function recordOf(fields: Readonly<Record<string, unknown>>): WorkRecord {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as unknown as WorkRecord;
 }
 

@@ -88,7 +88,7 @@ describe("sessionContext", () => {
     const same = await createTask({ title: "Same", files: ["src/*.ts"], priority: "P0" }, work);
     expect((await sessionContext({}, work)).view.suggested_next).toMatchObject({
       id: same.id,
-      note: `${same.id} is ready, but touches src/*.ts as ${running.id} in progress does`,
+      note: `${same.id} is ready, but touches src/*.ts, as does ${running.id} (in progress)`,
     });
     const apart = await createTask({ title: "Apart", files: ["docs/a.md"], priority: "P3" }, work);
     expect((await sessionContext({}, work)).view.suggested_next).toMatchObject({ id: apart.id });

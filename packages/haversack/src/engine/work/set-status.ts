@@ -70,7 +70,8 @@ export function statusAnswer(
   const { task, boundaries, claim, parts: subTasks = [], failedWith } = outcome;
   // Failed reviews end here: the next review must not start on work that did not pass.
   const failed =
-    failedWith && `its last verdict is ${failedWith}, and what waited for it is free now; reopen it to hold that back`;
+    failedWith &&
+    `its last verdict is ${failedWith}, and tasks that waited for it are ready now; reopen it to hold them back`;
   const note = claim ? claimNote(outcome.note, subTasks) : outcome.note;
   const view = present({
     id: task.id,

@@ -7,29 +7,21 @@
  * any order. The coordinator's own copy of the call stays unchanged (seen in Claude Code 2.1.325), so no earlier byte of its requests
  * changes.
  */
+
 import type { ClientProfile } from "../../skills/showing/activation.ts";
-import { type StoreHandle, writeEvent } from "../../store/sqlite/access.ts";
-import { recordInjection } from "../../store/sqlite/skills/injections.ts";
+import type { StoreHandle } from "../../store/sqlite/access.ts";
+import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/events/session-tasks.ts";
 import { taskIdsIn } from "../../work/task.ts";
 import type { EventAnswer, EventBase } from "../events/client-event.ts";
+import type { StartedAgent } from "../wake/wake-sub-agent.ts";
 
 export interface SubAgentParts {
   handle: StoreHandle;
   tasks: SessionTasks;
   spawns: Spawns;
   /** What a sub-agent of this type needs to start the task. */
-  packetFor(
-    start: {
-      sessionId: string;
-      toolUseId: string;
-      taskId: string;
-      agentType: string;
-      prompt?: string;
-      isDispatched?: boolean;
-    },
-    client: ClientProfile,
-  ): string;
+  packetFor(start: Omit<StartedAgent, "client">, client: ClientProfile): string;
   /** The text of the skills that fit the sub-agent's prompt; recorded for its window. "": none fits. */
   skillsFor(start: BeforeSpawn): string;
   /** The latest handoff that this agent stored. */
@@ -126,14 +118,7 @@ export function afterSpawn(
     ...(hasDetails && { details: `get_task_handoff(task_id: "${taskId}", include_details: true)` }),
   });
   const because = { kind: "handoff" as const, handoff: id, taskId, agentId: childId };
-  writeEvent(handle, "injection", recordInjection, {
-    sessionId,
-    agentId,
-    at: now,
-    event: "after-spawn",
-    format: "result",
-    text: result,
-    because,
-  });
+  const shown = { at: now, event: "after-spawn", format: "result", text: result, because };
+  noteInjection(handle, { sessionId, agentId }, shown);
   return { result };
 }

@@ -128,7 +128,7 @@ export type UpdateTaskInput = { taskId: string } & {
 /** Null or an empty text clears a field; absent fields stay as they are. */
 export async function updateTask({ taskId, ...fields }: UpdateTaskInput, { store, by }: WorkParts): Promise<Task> {
   const names = (Object.keys(fields) as (keyof typeof fields)[]).filter((name) => fields[name] !== undefined);
-  if (names.length === 0) throw invalid("nothing to change was given");
+  if (names.length === 0) throw invalid("give at least one field to change");
   const isCleared = (name: keyof typeof fields) => fields[name] === null || fields[name] === "";
   if (names.includes("title")) cleanTitle(fields.title);
   const changed = names.filter((name) => !isCleared(name)).map((name) => [name, fields[name]]);

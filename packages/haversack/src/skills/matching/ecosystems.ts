@@ -5,7 +5,7 @@
 import { termOf, tokenize } from "./tokenize.ts";
 
 interface Ecosystem {
-  /** Words by which a skill says that it is for this, and a prompt that it is about this. */
+  /** Words that name it, in skills and in prompts. */
   words: string;
   /** File name extensions. */
   extensions?: string;
@@ -50,18 +50,18 @@ const ECOSYSTEMS: Readonly<Record<string, Ecosystem>> = {
   svelte: { words: "svelte sveltekit", packages: /"(?:svelte|@sveltejs\/kit)"\s*:/ },
 };
 
-/** Stored with a skill: what it is for, and the words with which a prompt names that. */
+/** Stored with a skill: the technologies it is for, and the words that name them in a prompt. */
 export interface Tie {
   of: readonly string[];
   words: readonly string[];
 }
 
-/** A skill that is for more of them than this is for everyone. */
+/** A skill that names more technologies than this is taken to be for everyone. */
 const MOST_TIES = 2;
 
 /**
- * What a skill is for: what its name says, else its description. Undefined: for no one technology. A few words in a long description
- * are examples, but a description that speaks of one language is for that language.
+ * The technologies a skill is for, from its name, else from its description. Undefined: for none in particular. A few words in a
+ * long description are examples, but a description that speaks of one language is for that language.
  */
 export function tieOf({ name, description }: { name: string; description: string }): Tie | undefined {
   const inName = ecosystemsIn(name);

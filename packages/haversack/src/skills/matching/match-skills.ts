@@ -307,8 +307,8 @@ function partsOf(reasons: readonly Reason[]): Match["parts"] {
 }
 
 // What is known besides the prompt's words: the project's languages, files touched in this session, the task in hand, and what was used
-// before. Each moves the odds of a skill by a bounded amount. None vetoes a skill that the prompt names, and none makes a prompt that asks
-// for nothing bring a skill.
+// before. Each moves the odds of a skill by a bounded amount. None vetoes a skill that the prompt names, and none brings a skill for a
+// prompt that asks for nothing.
 
 /** Stored when the skills are indexed. */
 export interface ProjectContext {
@@ -436,7 +436,7 @@ export function learnedShift({ used, ignored, searched }: SkillUse): number {
 const USUAL = 0.25;
 const ADDED = 4;
 
-/** A confidence after the reasons' shifts. Upwards only where something is shown anyway: a prior is no request. */
+/** A confidence after the reasons' shifts. It rises only if something is shown anyway: a prior is not a request. */
 export function shifted(confidence: number, reasons: readonly Reason[], leastToRaise: number): number {
   const sum = reasons.reduce((total, { shift = 0 }) => total + shift, 0);
   if (sum === 0 || (sum > 0 && confidence < leastToRaise)) return confidence;

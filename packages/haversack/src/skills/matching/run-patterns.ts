@@ -105,7 +105,7 @@ function execute(
   const step = runInThisContext(SCRIPT) as (work: unknown) => void;
   const startCpuMs = host.cpuMs();
   const deadlineMs = host.nowMs() + budgetMs * MOST_WAITING;
-  // How often in a row pattern `at` was stopped before it had its share of CPU time.
+  // How often in a row this pattern was stopped before it had its share of CPU time.
   let stopped = { at: -1, times: 0 };
   while (work.at < patterns.length) {
     const leftCpuMs = budgetMs - (host.cpuMs() - startCpuMs);

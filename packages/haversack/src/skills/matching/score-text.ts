@@ -35,7 +35,7 @@ export interface TermIndex<Key extends SkillKey = string> {
    * but that reads one row per term and skill. Absent: the scores are computed from `postings`.
    */
   best?(factors: ReadonlyMap<string, number>, count: number): Key[];
-  /** All rows of these terms; with `skills`, only the rows of those skills. */
+  /** All rows of these terms; with `skills`, only the rows of those skills. The rows of a skill are in the order of `terms`. */
   postings(terms: readonly string[], skills?: readonly Key[]): Iterable<Posting<Key>>;
 }
 
@@ -136,17 +136,17 @@ const ORDERED_CONFIDENCE = 0.6;
  * model of independent words: a word that the skill has counts for it, the rarer the word is in ordinary requests the more; a word that
  * the skill lacks counts against it. The rarity comes from the background alone, because a pool of five skills has no statistics.
  *
- * The numbers below: without that term, and as many right prompts passing, so many of the prompts that fit nothing in a small pool pass
- * (with all terms 24%). `npm run bench matching` fits them again without each source of prompts in turn. What it fits on all sources is
- * about as good, and less sure of a skill whose name the prompt says.
+ * “Without: 30%” means: without that term, and with as many right prompts passing, 30% of the prompts that fit nothing in a small pool
+ * pass (24% with all terms). `npm run bench matching` fits the weights again without each source of prompts in turn. A fit on all
+ * sources is about as good, but less sure of skills that the prompt names.
  */
 export const EVIDENCE = {
   constant: 1.75,
-  /** A rare word in name or description; a common one counts its part. Without: 30%. */
+  /** A rare word in name or description; a common one counts less. Without: 30%. */
   told: 2.7,
   /** A rare word that only the body has. Without: the same, but three times as many ordinary prompts pass in large pools. */
   mentioned: 1,
-  /** A word that the skill lacks. Prompts name things of their own, so a rare word that is missing says less. Without: 47%. */
+  /** A word that the skill lacks. It weighs less than a match, because prompts also name things of their own. Without: 47%. */
   missing: -1.1,
   missingRare: 0.75,
   /** A second and a third word confirm the first, which is often meant in another sense: "release the lock". Without: 27%. */
@@ -157,8 +157,8 @@ export const EVIDENCE = {
   nameSaid: 1.2,
   nameRare: 3.1,
   /**
-   * Shorter prompts need more evidence, the larger the pool, because chance finds them a skill: the logarithm of the pool's size, and
-   * that times the logarithm of the prompt's length. Without, three times as many ordinary prompts pass in large pools.
+   * In a large pool chance finds a skill for a short prompt, so short prompts need more evidence there: the logarithm of the pool's
+   * size, and that times the logarithm of the prompt's length. Without: three times as many ordinary prompts pass in large pools.
    */
   size: -2.3,
   sizeAndLength: 1,
@@ -168,7 +168,7 @@ export const EVIDENCE = {
 const LEAST_STRENGTH = 0.29;
 /** Smaller pools were not fitted. */
 const SMALLEST_POOL = 3;
-/** Of the strongest skills; the best by score is not always the one with the most evidence. */
+/** Of the strongest skills, this many are tested: the best by score is not always the one with the most evidence. */
 const ASKED_OF = 3;
 
 /** What the weights are applied to. */
@@ -188,9 +188,9 @@ const LEAST_EVIDENCE = 0.1;
 
 /**
  * How likely a skill is the right one, if the prompt asks for any: a logistic curve, fitted by likelihood. Prompts that must not bring a
- * skill count twice, because a wrong card costs more than a missing one. None of the terms grows with the number of skills.
- * `npm run bench matching` fits them again without each source of prompts in turn. Its fit on all sources is about as good: `covered` and
- * `score` say nearly the same, and this one is surer of a skill whose name the prompt says.
+ * skill count twice, because a wrong card costs more than a missing one. None of the terms grows with the number of skills. `npm run
+ * bench matching` fits them again without each source of prompts in turn. A fit on all sources is about as good (`covered` and `score`
+ * nearly coincide), but less sure of skills that the prompt names.
  */
 export const SURE = {
   constant: -5.85,
@@ -225,7 +225,7 @@ export interface Scored<Key> {
   isOrdered: boolean;
   gains: Gain[];
   sure: SureTerms;
-  /** That the prompt asks for this skill; absent if too little was said to tell. */
+  /** Evidence that the prompt asks for this skill; absent if the prompt says too little. */
   evidence: EvidenceTerms | undefined;
 }
 
@@ -275,11 +275,10 @@ export function scoreSkills<Key extends SkillKey>(
   const mass = said.reduce((sum, { weight, idf }) => sum + weight * idf, 0);
   const words = said.reduce((sum, { weight }) => sum + weight, 0);
   const rareWords = said.reduce((sum, { weight, rare }) => sum + weight * rare, 0);
-  const rows = new Map<Key, Map<string, Posting<Key>>>(candidates.map((skill) => [skill, new Map()]));
-  for (const row of index.postings([...factors.keys()], candidates)) rows.get(row.skill)?.set(row.term, row);
+  const has = wordsOfSkills(known, { candidates, terms: [...factors.keys()], index });
 
   const scored = candidates.map((skill): Scored<Key> => {
-    const own = rows.get(skill)!;
+    const own = has.get(skill)!;
     const gains: Gain[] = [];
     const found = new WordEvidence();
     let score = 0;
@@ -288,10 +287,7 @@ export function scoreSkills<Key extends SkillKey>(
     let covered = 0;
     let nameWords = 0;
     let nameLength = 1;
-    for (const term of known) {
-      const about = own.get(term.term);
-      const body = own.get(bodyTerm(term.term));
-      if (!about && !body) continue;
+    for (const { term, about, body } of own.words) {
       const gain = term.weight * (term.idf * (about?.weight ?? 0) + term.bodyIdf * (body?.weight ?? 0));
       const fields = (about?.fields ?? 0) | (body ? FIELD.body : 0);
       score += gain;
@@ -314,7 +310,7 @@ export function scoreSkills<Key extends SkillKey>(
     }
     for (const term of similar) {
       const { grams, weight, idf } = term;
-      const share = grams.reduce((sum, gram) => sum + (own.has(gram) ? 1 : 0), 0) / grams.length;
+      const share = grams.reduce((sum, gram) => sum + (own.grams.has(gram) ? 1 : 0), 0) / grams.length;
       if (share < k.similarShare) continue;
       const gain = SIMILAR_WEIGHT * share * weight * idf;
       score += gain;
@@ -349,6 +345,32 @@ export function scoreSkills<Key extends SkillKey>(
   return scored;
 }
 
+/** The words of the prompt that a skill has. */
+interface OwnWords {
+  /** In the order of the prompt. */
+  words: { term: KnownTerm; about: Posting<SkillKey> | undefined; body: Posting<SkillKey> | undefined }[];
+  /** Letter groups of misspelled words. */
+  grams: Set<string>;
+}
+
+/** Most skills have few of the words, so only what they have is visited later. */
+function wordsOfSkills<Key extends SkillKey>(
+  known: readonly KnownTerm[],
+  { candidates, terms, index }: { candidates: readonly Key[]; terms: readonly string[]; index: TermIndex<Key> },
+): Map<Key, OwnWords> {
+  const found = new Map(candidates.map((skill): [Key, OwnWords] => [skill, { words: [], grams: new Set() }]));
+  const wordOf = new Map(known.flatMap((term) => [[term.term, term] as const, [bodyTerm(term.term), term] as const]));
+  for (const row of index.postings(terms, candidates)) {
+    const own = found.get(row.skill);
+    const term = wordOf.get(row.term);
+    if (!term) own?.grams.add(row.term);
+    else if (row.term === term.term) own?.words.push({ term, about: row, body: undefined });
+    else if (own?.words.at(-1)?.term === term) own.words.at(-1)!.body = row;
+    else own?.words.push({ term, about: undefined, body: row });
+  }
+  return found;
+}
+
 /** What a prompt's words say for and against one skill. */
 class WordEvidence {
   /** Weights of the words that the skill has; the same times their rarity; and of those, the ones in name and description. */
@@ -378,7 +400,7 @@ class WordEvidence {
     size: number;
   }): EvidenceTerms | undefined {
     const [first = 0, second = 0, third = 0] = this.#strengths.sort((a, b) => b - a);
-    // A phrase is more than its words. "Review my branch" says the name of a skill and another of its words.
+    // A phrase is more than its words: "review my branch" has a skill's name and another of its words.
     const isPhrase = this.paired > 0 || (nameSaid === 1 && this.#strengths.length > 1);
     if (first + second + third < LEAST_STRENGTH && !isPhrase) return undefined;
     const logSize = Math.log(Math.max(SMALLEST_POOL, size));

@@ -30,7 +30,8 @@ const MOST_PIECES = 4;
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let plain = isAscii(text) ? text : withPlainSigns(text);
-  for (const [pattern, name] of SIGNED_NAMES) plain = plain.replace(pattern, name);
+  const lower = plain.toLowerCase();
+  for (const [sign, pattern, name] of SIGNED_NAMES) if (lower.includes(sign)) plain = plain.replace(pattern, name);
   const isPlain = isAscii(plain);
   const signs = isPlain ? (ascii ??= patternsOf(ASCII)) : (unicode ??= patternsOf(UNICODE));
   const spacedOut = isPlain ? plain : plain.normalize("NFKC").replace(UNSPACED_RUN, " $& ");
@@ -112,7 +113,7 @@ const GRAM = 4;
 
 /** Shorter words have too few letter groups to tell them apart; words with digits or signs are names, not typos. */
 export function hasGrams(word: string): boolean {
-  return word.length >= 5 && word.length <= 24 && /^\p{L}+$/u.test(word);
+  return word.length >= 5 && word.length <= 24 && (isAscii(word) ? /^[a-z]+$/i : /^\p{L}+$/u).test(word);
 }
 
 function withPlainSigns(text: string): string {
@@ -338,8 +339,8 @@ export interface PromptTerms {
 const PROMPT_WEIGHT = { word: 1, part: 0.5, whole: 1, pair: 0.5 };
 
 /**
- * A prompt states its wish at the start, or at the end after what was pasted. After this many words a word counts half. Words from the
- * end are counted double, so that of a long prompt the last sentence counts, but less than the first. Adds 0.5 points of recall@3.
+ * A prompt states its wish at the start, or at the end after what was pasted. After this many words a word counts half. The distance
+ * from the end counts double, so that the last sentence of a long prompt counts, but less than the first. Adds 0.5 points of recall@3.
  */
 const HALF_AT = 20;
 const END_FACTOR = 2;
@@ -362,7 +363,7 @@ export function promptTerms(prompt: string): PromptTerms {
     if (nearness.has(term)) continue;
     add({ term, text: said, kind: "pair", weight: PROMPT_WEIGHT.pair * (nearness.get(of[0]) ?? 1) });
   }
-  const words = wordsOf(text.toLowerCase());
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
   return {
     terms: [...terms.values()],
     isOrder: tokens.length === 1 && isOrder(words, tokens[0]!.at),
@@ -370,7 +371,7 @@ export function promptTerms(prompt: string): PromptTerms {
   };
 }
 
-/** Whether only polite words stand before this place, and after it nothing or what an order is given about. */
+/** Whether only polite words come before this place, and after it nothing or an object such as "this". */
 function isOrder(words: readonly string[], at: number): boolean {
   const next = words[at + 1];
   return (
@@ -378,18 +379,18 @@ function isOrder(words: readonly string[], at: number): boolean {
   );
 }
 
-/** What stands in a code block was pasted: it shows the matter, it does not ask. Unless there is nothing else. */
+/** Code blocks are pasted material, not a request. They stay if nothing else is left. */
 function withoutCode(prompt: string): string {
   if (!prompt.includes("```")) return prompt;
   const rest = prompt.replace(/^[ \t]*```[\s\S]*?(?:^[ \t]*```|$(?![\s\S]))/gm, "\n");
   return rest.trim() === "" ? prompt : rest;
 }
 
-/** Characters of a prompt that are looked at for code blocks, and of what remains, for words. */
+/** Maximum characters of a prompt that are searched for code blocks, and of the rest that are split into words. */
 const MOST_READ = 30_000;
 const MOST_TOKENIZED = 4500;
 
-/** A long prompt says what it wants at its start or its end; between them stands what was pasted. */
+/** A long prompt states its wish at its start or end. What was pasted is in between. */
 function excerpt(prompt: string, most: number): string {
   if (prompt.length <= most) return prompt;
   const end = Math.floor(most / 3);
@@ -420,10 +421,6 @@ function namesIn(words: readonly string[]): { names: string[]; refused: string[]
     }
   });
   return { names, refused };
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(/\s+/).filter(Boolean).slice(0, MOST_WORDS);
 }
 
 function withoutQuotes(word: string): string {

@@ -3,23 +3,26 @@
  * synonyms, abbreviations and rival technologies. Those helped only on the prompts they were written from.
  */
 
-/** Names whose signs or spaces would be lost, and their replacements. Order matters: ASP.NET before .NET. */
-export const SIGNED_NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/\bc#/gi, " csharp "],
-  [/\bf#/gi, " fsharp "],
-  [/\bc\+\+/gi, " cpp "],
-  [/\basp\.net\b/gi, " aspnet dotnet "],
-  [/(?<![\w/])\.net\b/gi, " dotnet "],
+/**
+ * Names whose signs or spaces would be lost, and their replacements. Order matters: ASP.NET before .NET. Each begins with what the text
+ * must contain in lower case: compiling a pattern takes a new process longer than a look at the whole prompt.
+ */
+export const SIGNED_NAMES: readonly (readonly [sign: string, pattern: RegExp, name: string])[] = [
+  ["c#", /\bc#/gi, " csharp "],
+  ["f#", /\bf#/gi, " fsharp "],
+  ["c++", /\bc\+\+/gi, " cpp "],
+  ["asp.net", /\basp\.net\b/gi, " aspnet dotnet "],
+  [".net", /(?<![\w/])\.net\b/gi, " dotnet "],
   // The language, not the verb: capitalized inside a sentence.
-  [/(?<=[\w,] )Go\b(?! to\b)/g, " golang "],
+  [" go", /(?<=[\w,] )Go\b(?! to\b)/g, " golang "],
   // The verb, not the library.
-  [/\breact(?:s|ed|ing)? to\b/g, " respond "],
-  [/\bci ?\/ ?cd\b/gi, " cicd "],
-  [/\bpub ?\/ ?sub\b/gi, " pubsub "],
-  [/\b(?:pull|merge)[- ]request(s?)\b/gi, " pr$1 "],
+  ["react", /\breact(?:s|ed|ing)? to\b/g, " respond "],
+  ["/", /\bci ?\/ ?cd\b/gi, " cicd "],
+  ["/", /\bpub ?\/ ?sub\b/gi, " pubsub "],
+  ["request", /\b(?:pull|merge)[- ]request(s?)\b/gi, " pr$1 "],
   // R&D, Q&A.
-  [/(?<=[A-Z])&(?=[A-Z])/g, ""],
-  [/\b(node|next|vue|nuxt|express|react|three|d3|chart|ember|backbone|alpine|nest|solid)\.js\b/gi, " $1js "],
+  ["&", /(?<=[A-Z])&(?=[A-Z])/g, ""],
+  [".js", /\b(node|next|vue|nuxt|express|react|three|d3|chart|ember|backbone|alpine|nest|solid)\.js\b/gi, " $1js "],
 ];
 
 /** Written with a hump, but read as one word. */

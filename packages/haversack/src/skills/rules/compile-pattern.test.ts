@@ -25,7 +25,7 @@ describe("compilePattern", () => {
   it("says why in the engine's words, without repeating the pattern", () => {
     expect(compilePattern("it(")).toEqual({
       code: "pattern-invalid",
-      problem: "no valid regular expression: Unterminated group",
+      problem: "not a valid regular expression: Unterminated group",
     });
   });
 

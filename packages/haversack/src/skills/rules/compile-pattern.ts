@@ -36,7 +36,7 @@ export function compilePattern(pattern: string, { flags = "i" }: { flags?: strin
     expression = new RegExp(source, flags);
   } catch (error) {
     const reason = (error instanceof Error ? error.message : String(error)).replace(/^.*\/[a-z]*: /s, "");
-    return { code: "pattern-invalid", problem: `no valid regular expression: ${reason}` };
+    return { code: "pattern-invalid", problem: `not a valid regular expression: ${reason}` };
   }
   const node = parseRegex(source, flags);
   const degree = node ? (growthDegree(node) ?? null) : null;

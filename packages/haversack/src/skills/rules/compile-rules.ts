@@ -5,7 +5,16 @@
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import { ANY_STEM, compileKeyword } from "../matching/keyword-match.ts";
-import type { CompiledRule, PatternKind, Problem, SkillRule, SkillTriggers, TriggerKind } from "../types.ts";
+import type {
+  CompiledRule,
+  PatternKind,
+  PatternRow,
+  Problem,
+  SkillRule,
+  SkillTriggers,
+  TriggerKind,
+  TriggerRow,
+} from "../types.ts";
 import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
 
@@ -13,8 +22,8 @@ export interface CompiledRules {
   /** Absent if no rules file names the skill. */
   rule?: CompiledRule;
   /** `phrase`: the form that `hasKeyword` takes, a tab, and the author's words, which are shown to people. */
-  triggers: { stem: string; kind: TriggerKind; phrase: string; weight: number }[];
-  patterns: { kind: PatternKind; source: string; flags: string; linear: boolean }[];
+  triggers: (Omit<TriggerRow, "skill"> & { stem: string })[];
+  patterns: Omit<PatternRow, "skill">[];
   problems: Problem[];
 }
 
@@ -71,7 +80,7 @@ function addPattern({ patterns, problems }: CompiledRules, kind: PatternKind, pa
   patterns.push({ kind, source, flags, linear });
   if (degree === null) {
     const text =
-      "the pattern may never end on some prompts; it runs under a time limit and is left out once it exceeds it";
+      "the pattern may run forever on some prompts: it runs under a time limit and is disabled once it exceeds it";
     problems.push({ level: "warning", code: "pattern-risky", file, where: pattern.slice(0, 80), text });
   }
 }

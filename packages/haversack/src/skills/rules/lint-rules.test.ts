@@ -67,7 +67,7 @@ describe("lintRules", () => {
     ]);
   });
 
-  it("finds rules that can never apply, and what stands twice", () => {
+  it("finds rules that can never apply, and what is listed twice", () => {
     expect(codes({ x: { priority: "high", enforcement: "suggest" } })).toEqual(["rule-without-triggers x"]);
     expect(codes({ x: { enforcement: "suggest", alwaysActive: true } })).toEqual([]);
     expect(codes({ x: { keywords: ["test", "Tests"], intentPatterns: ["a.*b", "a.*b"] } })).toEqual([

@@ -15,14 +15,10 @@ export function lintRules(
   const targets = knownSkills && ruleTargets(knownSkills);
   const seen = new Map<string, string>();
   return rules.flatMap((rule) => {
-    const problems = [
-      ...lintDefer(rule),
-      ...lintTriggers(rule),
-      ...lintPatterns(rule),
-      ...lintPaths(rule),
-      ...lintWords(rule),
-    ];
+    const problems: Problem[] = [];
     const report = reporter(rule, problems);
+    problems.push(...lintDefer(rule, report));
+    for (const lint of [lintTriggers, lintPatterns, lintPaths, lintWords]) lint(rule, report);
     const before = seen.get(rule.skill);
     if (before !== undefined) {
       report(
@@ -60,9 +56,7 @@ function reporter(rule: SkillRule, problems: Problem[]): Report {
   };
 }
 
-function lintDefer(rule: SkillRule): Problem[] {
-  const problems: Problem[] = [];
-  const report = reporter(rule, problems);
+function lintDefer(rule: SkillRule, report: Report): Problem[] {
   const short = rule.defer?.shortDescription;
   if (rule.defer?.enabled && short === undefined) {
     report(
@@ -72,29 +66,21 @@ function lintDefer(rule: SkillRule): Problem[] {
       "defer_loading",
     );
   }
-  if (short !== undefined) {
-    problems.push(
-      ...lintShortDescription(short, { file: rule.file, where: `${rule.skill}.defer_loading.short_description` }),
-    );
-  }
-  return problems;
+  if (short === undefined) return [];
+  return lintShortDescription(short, { file: rule.file, where: `${rule.skill}.defer_loading.short_description` });
 }
 
-function lintTriggers(rule: SkillRule): Problem[] {
-  const problems: Problem[] = [];
+function lintTriggers(rule: SkillRule, report: Report): void {
   const { keywords, synonyms, intentPatterns, pathPatterns, pathRegexes, contentPatterns } = rule;
   const count = [keywords, synonyms, intentPatterns, pathPatterns, pathRegexes ?? [], contentPatterns].reduce(
     (sum, list) => sum + list.length,
     0,
   );
   if (count === 0 && !rule.alwaysActive)
-    reporter(rule, problems)("warning", "rule-without-triggers", "the rule has no triggers, so it can never apply");
-  return problems;
+    report("warning", "rule-without-triggers", "the rule has no triggers, so it can never apply");
 }
 
-function lintPatterns(rule: SkillRule): Problem[] {
-  const problems: Problem[] = [];
-  const report = reporter(rule, problems);
+function lintPatterns(rule: SkillRule, report: Report): void {
   for (const key of ["intentPatterns", "excludePatterns", "contentPatterns", "pathRegexes"] as const) {
     for (const pattern of rule[key] ?? []) {
       const compiled = compilePattern(pattern);
@@ -122,24 +108,18 @@ function lintPatterns(rule: SkillRule): Problem[] {
       }
     }
   }
-  return problems;
 }
 
-function lintPaths(rule: SkillRule): Problem[] {
-  const problems: Problem[] = [];
-  const report = reporter(rule, problems);
+function lintPaths(rule: SkillRule, report: Report): void {
   for (const key of ["pathPatterns", "pathExclusions"] as const) {
     for (const glob of rule[key]) {
       const compiled = compileGlob(glob);
       if ("problem" in compiled) report("error", compiled.code, `${quoted(glob)}: ${compiled.problem}`, key);
     }
   }
-  return problems;
 }
 
-function lintWords(rule: SkillRule): Problem[] {
-  const problems: Problem[] = [];
-  const report = reporter(rule, problems);
+function lintWords(rule: SkillRule, report: Report): void {
   const seen = new Map<string, string>();
   for (const key of ["keywords", "synonyms"] as const) {
     for (const { text } of rule[key]) {
@@ -152,9 +132,8 @@ function lintWords(rule: SkillRule): Problem[] {
   }
   for (const key of ["intentPatterns", "pathPatterns", "contentPatterns"] as const) {
     const twice = rule[key].find((text, index) => rule[key].indexOf(text) !== index);
-    if (twice !== undefined) report("suggestion", "pattern-duplicate", `${quoted(twice)} stands twice`, key);
+    if (twice !== undefined) report("suggestion", "pattern-duplicate", `${quoted(twice)} is listed twice`, key);
   }
-  return problems;
 }
 
 function quoted(text: string): string {

@@ -18,6 +18,7 @@ import {
   readPriority,
   readTexts,
   readThreshold,
+  spread,
 } from "./rule-values.ts";
 
 /** Receives what the reader could not use. The caller counts, so 40 rules with the same unknown key give one line. */
@@ -249,11 +250,9 @@ for (const common of ["files", "paths", "exclusions", "exclude", "agents", "exte
 function readTriggerGroup(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
   if (!isRecord(value)) {
     // `trigger: "auto"` is a mode, not a text to match.
-    if (typeof value === "string" && readEnforcement(value) !== undefined) {
-      complaints.unusedKey(rule.skill, key);
-      return;
-    }
-    readLooseTriggers(rule, value, complaints, key);
+    const isMode = typeof value === "string" && readEnforcement(value) !== undefined;
+    if (isMode) complaints.unusedKey(rule.skill, key);
+    else readLooseTriggers(rule, value, complaints, key);
     return;
   }
   for (const [inner, innerValue] of Object.entries(value)) {
@@ -282,17 +281,12 @@ function isGroupKey(plain: string): boolean {
 function readLooseTriggers(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
   const items = counted(readPhrases(typeof value === "string" ? [value] : value), rule, complaints, key);
   if (!items) return;
-  if (isFileKey(key)) {
-    addPaths(
-      rule,
-      items.map(({ text }) => text),
-    );
-    return;
-  }
-  for (const { text: item, weight } of items) {
+  for (const { text: item, weight } of isFileKey(key) ? [] : items) {
     if (looksLikeRegex(item)) rule.intentPatterns.push(item);
     else rule.keywords.push({ text: item.trim(), weight });
   }
+  const texts = items.map(({ text: item }) => item);
+  if (isFileKey(key)) addPaths(rule, texts);
 }
 
 /** If one path in a list is a regular expression, all valid ones are read as such. */
@@ -352,47 +346,38 @@ function readDefer(rule: SkillRule, value: unknown, complaints: RuleComplaints, 
   rule.defer = defer;
 }
 
+const SKIP_KEYS = new Map<string, FieldReader>(
+  spread<FieldReader>([
+    ["sessionskillused", flag((rule, value) => void (rule.skip.sessionSkillUsed = value))],
+    ["filemarkers", list((rule, items) => rule.skip.fileMarkers.push(...items))],
+    ["envoverride envvar", line((rule, text) => void (rule.skip.envOverride = text))],
+    ["sessionmarker", line((rule, text) => void (rule.skip.sessionMarker = text))],
+    // Ignored: every skill is shown once per window anyway, unless asked for again.
+    ["sessiononce", (rule, _, complaints, key) => complaints.unusedKey(rule.skill, key)],
+  ]),
+);
+
 function readSkip(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
-  if (!isRecord(value)) {
-    complaints.badValue(rule.skill, key, "an object");
-    return;
-  }
-  for (const [inner, innerValue] of Object.entries(value)) {
+  for (const [inner, innerValue] of entriesIn(value, rule, complaints, key)) {
     const name = `${key}.${inner}`;
-    switch (plainKey(inner)) {
-      case "sessionskillused":
-        flag((target, read) => void (target.skip.sessionSkillUsed = read))(rule, innerValue, complaints, name);
-        break;
-      case "filemarkers":
-        list((target, items) => target.skip.fileMarkers.push(...items))(rule, innerValue, complaints, name);
-        break;
-      case "envoverride":
-      case "envvar":
-        line((target, text) => void (target.skip.envOverride = text))(rule, innerValue, complaints, name);
-        break;
-      case "sessionmarker":
-        line((target, text) => void (target.skip.sessionMarker = text))(rule, innerValue, complaints, name);
-        break;
-      case "sessiononce":
-        // Ignored: every skill is shown once per window anyway, unless asked for again.
-        complaints.unusedKey(rule.skill, name);
-        break;
-      default:
-        if (!isComment(inner)) complaints.unknownKey(rule.skill, name);
-    }
+    const reader = SKIP_KEYS.get(plainKey(inner));
+    if (reader) reader(rule, innerValue, complaints, name);
+    else if (!isComment(inner)) complaints.unknownKey(rule.skill, name);
   }
 }
 
 function readBehaviour(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
-  if (!isRecord(value)) {
-    complaints.badValue(rule.skill, key, "an object");
-    return;
-  }
-  for (const [inner, innerValue] of Object.entries(value)) {
+  for (const [inner, innerValue] of entriesIn(value, rule, complaints, key)) {
     if (/^min(?:imum)?confidence$/.test(plainKey(inner)))
       readThresholdField(rule, innerValue, complaints, `${key}.${inner}`);
     else if (!isComment(inner)) complaints.unusedKey(rule.skill, `${key}.${inner}`);
   }
+}
+
+function entriesIn(value: unknown, rule: SkillRule, complaints: RuleComplaints, key: string): [string, unknown][] {
+  if (isRecord(value)) return Object.entries(value);
+  complaints.badValue(rule.skill, key, "an object");
+  return [];
 }
 
 /** Several lines are allowed, for instance in a block message. */
@@ -414,8 +399,4 @@ export function folderGlob(folder: string): string {
 
 export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-}
-
-function spread<Value>(rows: readonly (readonly [string, Value])[]): [string, Value][] {
-  return rows.flatMap(([keys, value]) => keys.split(" ").map((key): [string, Value] => [key, value]));
 }

@@ -340,21 +340,21 @@ describe("parseRules", () => {
         code: "rules-key-unknown",
         file: FILE,
         where: "surprise",
-        text: "unknown key beside the rules: not read",
+        text: "unknown key beside the rules: ignored",
       },
       {
         level: "warning",
         code: "rule-key-unknown",
         file: FILE,
         where: "colour",
-        text: "unknown key: not read (2 rules, the first is “a”)",
+        text: "unknown key: ignored (2 rules, the first is “a”)",
       },
       {
         level: "warning",
         code: "rule-key-unknown",
         file: FILE,
         where: "promptTriggers.vibes",
-        text: "unknown key: not read (rule “b”)",
+        text: "unknown key: ignored (rule “b”)",
       },
     ]);
   });

@@ -211,7 +211,7 @@ function readFileSettings(value: JsonObject, rules: SkillRule[], file: string, r
       report(
         "suggestion",
         "rules-for-agents",
-        `${count} entries are rules for sub-agents, not for skills: not read`,
+        `${count} entries are rules for sub-agents, not for skills: ignored`,
         key,
       );
     }
@@ -234,7 +234,7 @@ function reportStranger(key: string, report: Report): void {
   if (isComment(key) || FILE_KEYS.has(plain)) return;
   const where = cleanLine(key, { maxChars: 100 });
   if (UNUSED_FILE_KEYS.has(plain)) report("suggestion", "rules-key-unused", "this setting has no meaning here", where);
-  else report("warning", "rules-key-unknown", "unknown key beside the rules: not read", where);
+  else report("warning", "rules-key-unknown", "unknown key beside the rules: ignored", where);
 }
 
 /** A camel-cased plural such as intentPatterns or fileContextTriggers is a setting, unless it contains a rule's own keys. */
@@ -284,7 +284,7 @@ function countComplaints(): RuleComplaints & { problems(file: string): Problem[]
     group.skills.add(skill);
   };
   return {
-    unknownKey: (skill, key) => add("warning", "rule-key-unknown", skill, key, "unknown key: not read"),
+    unknownKey: (skill, key) => add("warning", "rule-key-unknown", skill, key, "unknown key: ignored"),
     unusedKey: (skill, key) => add("suggestion", "rule-key-unused", skill, key, "this key has no meaning here"),
     badValue: (skill, key, expected) => add("warning", "rule-value", skill, key, `expected ${expected}`),
     problems: (file) =>

@@ -1,13 +1,13 @@
 /**
- * How the worst time of a search grows with the length of the text, on a backtracking engine such as V8's: 1 is linear,
- * 2 quadratic, and so on; undefined when nothing is proven (look-around, back-references, nested quantifiers).
+ * How the worst time of a search grows with the length of the text, on a backtracking engine such as V8's: 1 is linear, 2
+ * quadratic, and so on; undefined when nothing is proven (look-around, back-references, nested quantifiers).
  *
  * The argument. Write a pattern without alternatives as parts of bounded length with unbounded repetitions X1*, X2*, …
  * between them. Let Mi be how many ways lead to Xi* at one place of the text; M1 is bounded. Xi* costs the number of places
  * from which it runs over a given character, times Mi, times the length. If the bounded part just before Xi* must match a
  * character that X cannot, two runs over the same character start less than that part's length apart: a constant. If not,
  * it can be every place before it, and the degree rises by one. A repetition at the very end costs nothing: the search has
- * succeeded. Alternatives that hold repetitions are written out, and the dearest counts.
+ * succeeded. Alternatives that hold repetitions are written out, and the most expensive one counts.
  */
 
 import { type CharSet, intersects, isWithin, type RegexNode, union, WORD_CHARS } from "./regex-syntax.ts";

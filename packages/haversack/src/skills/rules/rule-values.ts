@@ -80,25 +80,14 @@ export function readBoolean(value: unknown): boolean | undefined {
   return value === "false" || value === "no" || value === 0 ? false : undefined;
 }
 
-const PRIORITY_WORDS: Record<string, Priority | undefined> = {
-  critical: "critical",
-  urgent: "critical",
-  highest: "critical",
-  p0: "critical",
-  high: "high",
-  important: "high",
-  p1: "high",
-  medium: "medium",
-  normal: "medium",
-  moderate: "medium",
-  default: "medium",
-  p2: "medium",
-  low: "low",
-  lowest: "low",
-  optional: "low",
-  minor: "low",
-  p3: "low",
-};
+const PRIORITY_WORDS = new Map(
+  spread<Priority>([
+    ["critical urgent highest p0", "critical"],
+    ["high important p1", "high"],
+    ["medium normal moderate default p2", "medium"],
+    ["low lowest optional minor p3", "low"],
+  ]),
+);
 
 /** Found as 1 to 10 and as 1 to 100; the higher number always means more. */
 export function readPriority(value: unknown): Priority | undefined {
@@ -108,52 +97,23 @@ export function readPriority(value: unknown): Priority | undefined {
     const tenth = number > 10 ? number / 10 : number;
     return tenth >= 9 ? "critical" : tenth >= 7 ? "high" : tenth >= 4 ? "medium" : "low";
   }
-  return typeof value === "string" ? own(PRIORITY_WORDS, value.trim().toLowerCase()) : undefined;
+  return typeof value === "string" ? PRIORITY_WORDS.get(value.trim().toLowerCase()) : undefined;
 }
 
-const ENFORCEMENT_WORDS: Record<string, Enforcement | "off" | undefined> = {
-  suggest: "suggest",
-  suggested: "suggest",
-  suggestion: "suggest",
-  recommend: "suggest",
-  recommended: "suggest",
-  optional: "suggest",
-  info: "suggest",
-  inform: "suggest",
-  hint: "suggest",
-  soft: "suggest",
-  advisory: "suggest",
-  manual: "suggest",
-  warn: "warn",
-  warning: "warn",
-  remind: "warn",
-  auto: "auto",
-  automatic: "auto",
-  autoload: "auto",
-  autoactivate: "auto",
-  inject: "auto",
-  load: "auto",
-  activate: "auto",
-  block: "block",
-  blocking: "block",
-  deny: "block",
-  guard: "block",
-  guardrail: "block",
-  hard: "block",
-  require: "require",
-  required: "require",
-  mandatory: "require",
-  must: "require",
-  enforce: "require",
-  strict: "require",
-  off: "off",
-  none: "off",
-  disabled: "off",
-};
+const ENFORCEMENT_WORDS = new Map(
+  spread<Enforcement | "off">([
+    ["suggest suggested suggestion recommend recommended optional info inform hint soft advisory manual", "suggest"],
+    ["warn warning remind", "warn"],
+    ["auto automatic autoload autoactivate inject load activate", "auto"],
+    ["block blocking deny guard guardrail hard", "block"],
+    ["require required mandatory must enforce strict", "require"],
+    ["off none disabled", "off"],
+  ]),
+);
 
 /** `off` means that the rule is not used. */
 export function readEnforcement(value: unknown): Enforcement | "off" | undefined {
-  return typeof value === "string" ? own(ENFORCEMENT_WORDS, plainKey(value.trim())) : undefined;
+  return typeof value === "string" ? ENFORCEMENT_WORDS.get(plainKey(value.trim())) : undefined;
 }
 
 /** 0..1 as is, above 10 as percent. Values between count points of another scoring system: not readable. */
@@ -173,6 +133,7 @@ export function looksLikePathRegex(text: string): boolean {
   return /\\\.|\$$|^\^|(?:^|\/)\.[*+]|\([^)]*\|[^)]*\)/.test(text);
 }
 
-function own<Value>(table: Record<string, Value>, key: string): Value | undefined {
-  return Object.hasOwn(table, key) ? table[key] : undefined;
+/** One entry for each of the keys in a row. */
+export function spread<Value>(rows: readonly (readonly [keys: string, value: Value])[]): [string, Value][] {
+  return rows.flatMap(([keys, value]) => keys.split(" ").map((key): [string, Value] => [key, value]));
 }

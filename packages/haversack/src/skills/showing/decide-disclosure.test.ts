@@ -74,7 +74,11 @@ describe("decideDisclosure", () => {
       g: "below 0.03, the threshold for a name",
     });
     const beside = decide([match("a", { confidence: 0.9 }), match("b", { confidence: 0.05 })]);
-    expect(beside).toMatchObject({ fresh: ["a"], names: [], verdicts: { b: "left out: another is far likelier" } });
+    expect(beside).toMatchObject({
+      fresh: ["a"],
+      names: [],
+      verdicts: { b: "left out: another skill is far more likely" },
+    });
     const asked = decide([match("a", { confidence: 0.02 })], { isExplicit: true });
     expect(asked.verdicts).toEqual({ a: "below 0.03, the threshold when asked for skills" });
   });

@@ -328,7 +328,7 @@ function pickWanted(
       if (tier) wanted.push(match);
       else if (confidence >= threshold) verdicts.set(card.id, `left out: at most ${settings.maxSkills} a prompt`);
       else if (confidence >= NAME_CONFIDENCE && confidence < beside)
-        verdicts.set(card.id, "left out: another is far likelier");
+        verdicts.set(card.id, "left out: another skill is far more likely");
       else if (confidence >= NAME_CONFIDENCE) verdicts.set(card.id, `left out: at most ${MOST_NAMES} names a prompt`);
       else verdicts.set(card.id, belowLimit(Math.min(threshold, NAME_CONFIDENCE), "for a name"));
     }

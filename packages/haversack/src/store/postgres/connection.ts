@@ -57,7 +57,7 @@ export class Connection {
 
   async close(): Promise<void> {
     this.isBroken = true;
-    // Or the process might end while it waits for this, and with it whatever comes after.
+    // Keeps the process alive: otherwise it could end while it waits for this.
     this.client.ref();
     await this.client.end().catch(() => undefined);
   }

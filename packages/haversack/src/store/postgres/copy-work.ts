@@ -9,7 +9,7 @@ import type { Connection, SQLOutputValue } from "./connection.ts";
 import { escapeText } from "./dialect.ts";
 import type { Server } from "./server.ts";
 
-/** What rows refer to comes first. With the column that the database numbers. */
+/** Tables that rows refer to come before those rows. With the column that the database numbers. */
 export const WORK_TABLES: readonly (readonly [table: string, order: string, number?: string])[] = [
   ["epics", "seq", "seq"],
   ["stories", "seq", "seq"],

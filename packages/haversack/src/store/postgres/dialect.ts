@@ -53,7 +53,10 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/(\w+) = (\?\d*) COLLATE NOCASE/g, "lower($1) = lower($2)"],
 ];
 
-/** `?` and `?1` become `$1`. The server cannot tell the type of a parameter that is compared with NULL, so it is said. */
+/**
+ * `?` and `?1` become `$1`. The server cannot infer the type of a parameter that is compared with NULL, so the type is
+ * stated.
+ */
 function numbered(sql: string): string {
   let count = 0;
   return sql.replace(/\?(\d*)( IS NULL)?/g, (_, number: string, isNull = "") => {

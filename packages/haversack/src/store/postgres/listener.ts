@@ -1,7 +1,7 @@
 /**
- * Tells whoever waits that somebody has changed the store: one connection that listens. It connects when it is first asked, and again
- * after it broke. Taking the next task sends no notice, because notices make commits wait for one another; so it also looks from time
- * to time.
+ * Tells waiting callers that the store has changed, through one connection that listens. It connects at the first request, and again
+ * after the connection broke. Taking the next task sends no notice, because notices make commits wait for one another, so claims are
+ * polled.
  */
 import type { Connection } from "./connection.ts";
 import type { Server } from "./server.ts";
@@ -24,13 +24,13 @@ export class Listener {
     this.#server = server;
   }
 
-  /** Changes with every change that was told. */
+  /** A different value after every reported change. */
   get mark(): string {
     this.#start();
     return String(this.#count);
   }
 
-  /** Fulfilled when the mark is another one, or after this time. */
+  /** Resolves when the mark differs from this one, or after the timeout. */
   async wait(mark: string, timeoutMs: number): Promise<void> {
     if (this.mark !== mark || this.#isClosed) return;
     await new Promise<void>((resolve) => {

@@ -93,7 +93,7 @@ function addressOf({ host, port, user, database, project }: Address): string {
   const named = project === "main" ? [] : [`project=${project}`];
   const words = (list: readonly string[]) => (list.length > 0 ? `?${list.join("&")}` : "");
   const name = encodeURIComponent(database);
-  // A socket is a folder, which has no place before the path.
+  // A socket is a folder, which cannot be the host of a URL.
   if (host.startsWith("/"))
     return `postgres:///${name}${words([`host=${host}`, `port=${port}`, `user=${encodeURIComponent(user)}`, ...named])}`;
   return `postgres://${encodeURIComponent(user)}@${host}:${port}/${name}${words(named)}`;

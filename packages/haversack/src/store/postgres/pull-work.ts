@@ -71,7 +71,7 @@ async function readChanges(db: Connection, before: SnapshotState, stale: readonl
   const [at] = await db.query(NOW);
   const cursor = `${at?.["server"]} ${at?.["now"]} ${at?.["xid"]}`;
   const [server, time, xid] = (before.cursor ?? "").split(" ");
-  // The log goes back a day. And the transactions of another server have other numbers.
+  // The log covers one day, and transaction numbers of another server cannot be compared.
   const isGap = server !== at?.["server"] || Number(at?.["now"]) - Number(time) > LOG_MS;
   if (before.cursor === undefined || before.stale === "all" || isGap) {
     const parts: Part[] = [];

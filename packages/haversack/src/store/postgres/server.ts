@@ -307,7 +307,7 @@ export class Server {
   async #upgrade(db: Connection, isThere: boolean): Promise<void> {
     const { schema, shown } = this.place;
     const known = this.knownVersion;
-    // What others might lock must be theirs to lock: they may own another project on this server.
+    // A lock on this project's own table or schema: a shared lock could be held by members of other projects on this server.
     const lock = isThere ? "LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE" : `CREATE SCHEMA IF NOT EXISTS ${schema}`;
     await inTransaction(db, `BEGIN; ${lock}; SELECT 0 AS now`, async () => {
       const before = await this.#storedVersion(db);
@@ -464,7 +464,7 @@ function isBroken(error: unknown): boolean {
   );
 }
 
-/** It was there and is gone: worth another attempt, also the first time. */
+/** The connection existed and was cut: worth another attempt, even the first time. */
 function isCut(error: unknown): boolean {
   return (
     /^(ECONNRESET|EPIPE|57P01|57P02)$/.test(codeOf(error)) ||
@@ -512,7 +512,7 @@ export function serverFault(error: unknown, shown: string): unknown {
   if (/no pg_hba\.conf entry|pg_hba\.conf rejects/.test(text)) {
     const hint = /no encryption/.test(text)
       ? "the server may want TLS: give `sslmode=require` or stricter"
-      : "ask who runs the server: its pg_hba.conf says who may connect from where";
+      : "ask the server's administrator: its pg_hba.conf decides who may connect from where";
     return fault("store-unreadable", `${shown} does not let this user in: ${text}`, hint, error);
   }
   if (/^28/.test(code) || /password must be a/.test(text)) {
@@ -561,7 +561,7 @@ export function serverFault(error: unknown, shown: string): unknown {
     const why = text.replace(/;.*/, "").replace(/: \.?$/, "");
     const hint = /not support SSL/.test(text)
       ? "with `sslmode=prefer` or `disable` the connection is not encrypted"
-      : "name the certificate of its CA in `sslrootcert`, and the host as its certificate does";
+      : "name the CA's certificate in `sslrootcert`, and use the host name in the server's certificate";
     return fault("store-unreadable", `${shown} cannot be used with this sslmode: ${why}`, hint, error);
   }
   return error;

@@ -66,6 +66,27 @@ export function readTogether<T>(handle: StoreHandle, read: (db: DatabaseSync) =>
   return handle.guard(() => inTransaction(handle.db, () => read(handle.db), "BEGIN"));
 }
 
+/** A store whose operations are functions on the database: here each becomes a method that runs in its own transaction. */
+export class Operations {
+  protected readonly handle: StoreHandle;
+
+  constructor(handle: StoreHandle) {
+    this.handle = handle;
+  }
+
+  protected reads<Args extends unknown[], T>(
+    read: (db: DatabaseSync, ...args: Args) => T,
+  ): (...args: Args) => Promise<T> {
+    return async (...args) => readStore(this.handle, (db) => read(db, ...args));
+  }
+
+  protected writes<Args extends unknown[], T>(
+    change: (db: DatabaseSync, ...args: Args) => T,
+  ): (...args: Args) => Promise<T> {
+    return async (...args) => writeStore(this.handle, (db) => change(db, ...args));
+  }
+}
+
 // One transaction, from begin to commit.
 
 /** Takes the lock at the start, so it never fails half-way on a lock. On return the change is committed. */

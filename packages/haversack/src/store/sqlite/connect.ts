@@ -126,8 +126,8 @@ const HINTS = {
   "store-read-only": "give this user write permission on the file and its folder: SQLite keeps its -wal file beside it",
   "store-full": "free some space, then run it again; what was saved before is still there",
   "store-corrupt":
-    "see `haversack store check`; `haversack store restore FILE` brings a backup back and keeps this file",
-  "store-not-a-database": "move that file away, or bring a backup back with `haversack store restore FILE`",
+    "`haversack store check` shows the damage; `haversack store restore FILE` restores a backup and keeps this file",
+  "store-not-a-database": "move that file away, or restore a backup with `haversack store restore FILE`",
   "store-unreadable": "check that the path is a file that this user may read",
 };
 

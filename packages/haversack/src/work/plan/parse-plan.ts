@@ -11,8 +11,8 @@
  * The text below a step stays in the plan: the task names its section.
  */
 import { cleanLine } from "../../base/clean-text.ts";
-import { isSettled, type Task, type TaskStep } from "../task.ts";
-import { readPlanBody } from "./plan-body.ts";
+import { isSettled, type Task } from "../task.ts";
+import { type PlanBody, readPlanBody } from "./plan-body.ts";
 import { plainLine, readFiles, readTitle, withoutNumber } from "./plan-fields.ts";
 
 export interface ParsedPlan {
@@ -22,23 +22,14 @@ export interface ParsedPlan {
   problems: string[];
 }
 
-export interface PlannedTask {
+export interface PlannedTask extends PlanBody {
   /** As written in the plan: `1`, `1.2`, `10a`. */
   number: string;
   /** The heading's text, used to find the section again. */
   section: string;
   title: string;
-  description?: string;
-  acceptanceCriteria?: string;
-  /** Relative to the project; folders end with a slash. */
-  files: string[];
-  steps: TaskStep[];
-  /** Numbers of other tasks in the plan. */
-  dependsOn: string[];
-  skill?: string;
   /** All its steps are checked, or its heading is marked as done. */
   isDone: boolean;
-  problems: string[];
 }
 
 export function parsePlan(text: string): ParsedPlan {

@@ -18,8 +18,10 @@ import {
 export interface PlanBody {
   description?: string;
   acceptanceCriteria?: string;
+  /** Relative to the project; folders end with a slash. */
   files: string[];
   steps: TaskStep[];
+  /** Numbers of other tasks in the plan. */
   dependsOn: string[];
   skill?: string;
   problems: string[];

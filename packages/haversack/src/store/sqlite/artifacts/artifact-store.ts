@@ -19,18 +19,12 @@ import type {
   StoredReview,
 } from "../../artifact-store.ts";
 import type { Actor } from "../../work-store.ts";
-import { readStore, type StoreHandle, writeStore } from "../access.ts";
+import { Operations } from "../access.ts";
 import { all, fromRow, insert, one, type Row, run } from "../work/rows.ts";
 import { insertReceipts } from "./artifact-observations.ts";
 
-export class SqliteArtifactStore implements ArtifactStore {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
-  recordDispatch = this.#writes((db, dispatch: NewDispatch, by: Actor) => {
+export class SqliteArtifactStore extends Operations implements ArtifactStore {
+  recordDispatch = this.writes((db, dispatch: NewDispatch, by: Actor) => {
     const { loop, iteration, task, kind, reason, documents, tokens, otherTokens, promptChars, gitCommit } = dispatch;
     const { feature, phase, role } = loop;
     const { sent, reads, pasted, pastedUnpruned: pasted_unpruned } = tokens;
@@ -39,14 +33,14 @@ export class SqliteArtifactStore implements ArtifactStore {
     insert(db, "dispatches", { ...what, ...cost, git_commit: gitCommit, by: by.name, at: by.at.toISOString() });
   });
 
-  getDispatch = this.#reads((db, { feature, phase, role }: LoopKey, iteration: number) => {
+  getDispatch = this.reads((db, { feature, phase, role }: LoopKey, iteration: number) => {
     const sql = `SELECT * FROM dispatches ${OF_LOOP} AND iteration = ? ORDER BY seq DESC LIMIT 1`;
     const row = one<Row>(db, sql, feature, phase, role, iteration);
     return row && toDispatch(row);
   });
 
   // A resume followed by another dispatch of the same iteration has failed and saved nothing.
-  sumDispatches = this.#reads((db, { since }: { since?: Date }) =>
+  sumDispatches = this.reads((db, { since }: { since?: Date }) =>
     all<DispatchTotals>(
       db,
       `SELECT role, count(*) AS dispatches, sum(is_resumed) AS resumes, sum(kind = 'fallback') AS fallbacks,
@@ -60,7 +54,7 @@ export class SqliteArtifactStore implements ArtifactStore {
     ).map((row) => ({ ...row })),
   );
 
-  recordReview = this.#writes((db, review: NewReview, by: Actor) => {
+  recordReview = this.writes((db, review: NewReview, by: Actor) => {
     const outcome = recordReview(db, review, by);
     const { loop, iteration, receipts } = review;
     if (outcome.kind === "recorded" && receipts) {
@@ -69,43 +63,35 @@ export class SqliteArtifactStore implements ArtifactStore {
     return outcome;
   });
 
-  markInHistory = this.#writes((db, { feature, phase, role }: LoopKey, iteration: number) => {
+  markInHistory = this.writes((db, { feature, phase, role }: LoopKey, iteration: number) => {
     const sql = `UPDATE reviews SET is_in_history = 1 ${OF_LOOP} AND iteration = ?`;
     run(db, sql, feature, phase, role, iteration);
   });
 
-  getLoop = this.#reads(findLoop);
-  listLoops = this.#reads(listLoops);
-  decideIssue = this.#writes(decideIssue);
+  getLoop = this.reads(findLoop);
+  listLoops = this.reads(listLoops);
+  decideIssue = this.writes(decideIssue);
 
-  failResume = this.#writes((db, { feature, phase, role }: LoopKey, failure: string) => {
+  failResume = this.writes((db, { feature, phase, role }: LoopKey, failure: string) => {
     run(db, `UPDATE review_agents SET failure = ?4 ${OF_LOOP}`, feature, phase, role, failure);
   });
 
-  recordReceipts = this.#writes((db, receipts: NewReceipts, by: Actor) => insertReceipts(db, receipts, by.at));
+  recordReceipts = this.writes((db, receipts: NewReceipts, by: Actor) => insertReceipts(db, receipts, by.at));
 
-  countReceipts = this.#reads((db, { since }: { since?: Date }) => {
+  countReceipts = this.reads((db, { since }: { since?: Date }) => {
     const sql = `SELECT role, file, count(*) AS total, sum(is_missing) AS missing, avg(share) AS share,
         sum(source = 'events') AS fromEvents FROM receipts WHERE at >= ? GROUP BY role, file ORDER BY role, file`;
     return all<ReceiptCount>(db, sql, since?.toISOString() ?? "").map((row) => ({ ...row }));
   });
 
-  recordResumeCheck = this.#writes((db, { client, isOk, text, at }: ResumeCheck) => {
+  recordResumeCheck = this.writes((db, { client, isOk, text, at }: ResumeCheck) => {
     run(db, "INSERT OR REPLACE INTO resume_checks VALUES (?, ?, ?, ?)", client, isOk ? 1 : 0, text, at.toISOString());
   });
 
-  getResumeCheck = this.#reads((db, client: string) => {
+  getResumeCheck = this.reads((db, client: string) => {
     const row = one<Row>(db, "SELECT * FROM resume_checks WHERE client = ?", client);
     return row && fromRow<ResumeCheck>(row);
   });
-
-  #writes<Args extends unknown[], T>(change: (db: DatabaseSync, ...args: Args) => T): (...args: Args) => Promise<T> {
-    return async (...args) => writeStore(this.#handle, (db) => change(db, ...args));
-  }
-
-  #reads<Args extends unknown[], T>(read: (db: DatabaseSync, ...args: Args) => T): (...args: Args) => Promise<T> {
-    return async (...args) => readStore(this.#handle, (db) => read(db, ...args));
-  }
 }
 
 function toDispatch(row: Row): StoredDispatch {

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { WipPatch } from "../../../work/wip/wip.ts";
+import type { WipHistoryEntry } from "../../work-store.ts";
 import { readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
 import { addToOutbox } from "../outbox/outbox.ts";
 import { type NewInjection, recordInjection } from "../skills/injections.ts";
@@ -10,12 +11,6 @@ import { isHolding } from "../work/last-holders.ts";
 import { toWipChange } from "../work/rows.ts";
 import { hasUnbound } from "../work/session-work.ts";
 import { type SessionKey, saveSeenCall } from "./sqlite-local-store.ts";
-
-export interface WipChange {
-  path: string;
-  before?: unknown;
-  after?: unknown;
-}
 
 export interface SessionWip {
   data: Record<string, unknown>;
@@ -30,7 +25,10 @@ export interface ToolWork extends SessionKey {
   at: Date;
   file?: string | undefined;
   merge?:
-    | ((current: Record<string, unknown>) => { wip: Record<string, unknown>; changes: readonly WipChange[] })
+    | ((current: Record<string, unknown>) => {
+        wip: Record<string, unknown>;
+        changes: readonly Omit<WipHistoryEntry, "at" | "actor">[];
+      })
     | undefined;
   /** If set, the call is marked as seen: see sqlite-local-store.ts. */
   toolUseId?: string | undefined;
@@ -179,20 +177,11 @@ function text(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-// A value that was replaced in a session's WIP.
-
-export interface SessionWipChange {
-  at: Date;
-  path: string;
-  before?: unknown;
-  after?: unknown;
-}
-
-/** Newest first. */
+/** The values that were replaced in a session's WIP, newest first. */
 export function sessionWipHistory(
   handle: StoreHandle,
   { sessionId, agentId = "", limit }: SessionKey & { limit: number },
-): SessionWipChange[] {
+): Omit<WipHistoryEntry, "actor">[] {
   const sql =
     "SELECT at, path, before, after FROM wip_changes WHERE session_id = ? AND agent_id = ? ORDER BY id DESC LIMIT ?";
   return readStore(handle, (db) => db.prepare(sql).all(sessionId, agentId, limit)).map(toWipChange);

@@ -3,7 +3,7 @@
  * writing half.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { readStore, type StoreHandle } from "../access.ts";
+import { readStore, type StoreHandle, writeEvent } from "../access.ts";
 import type { SessionKey } from "../sessions/sqlite-local-store.ts";
 
 /** Why a text was shown, as facts at that time. `engine/explain-session.ts` turns them into sentences. */
@@ -74,6 +74,15 @@ export function recordInjection(db: DatabaseSync, injection: NewInjection): void
     text,
     JSON.stringify(because),
   );
+}
+
+/** The same for an event, which may have to wait in the spool. */
+export function noteInjection(
+  handle: StoreHandle,
+  { sessionId, agentId = "" }: SessionKey,
+  shown: Omit<NewInjection, keyof SessionKey>,
+): void {
+  writeEvent(handle, "injection", recordInjection, { sessionId, agentId, ...shown });
 }
 
 export function windowOf(db: DatabaseSync, sessionId: string, agentId: string): number {

@@ -20,6 +20,7 @@ import {
   readList,
   readPostings,
   sumsFor,
+  WEIGHT_STEPS,
 } from "./skill-index.ts";
 
 type Pool = ReadonlyMap<number, readonly WeighedTerm[]>;
@@ -46,7 +47,8 @@ function changed(buckets: Map<number, Uint8Array>, removed: readonly number[], a
 function listOf(buckets: Map<number, Uint8Array>, term: string): PostingList | undefined {
   const { bucket, mark } = placeOf(term);
   const bytes = buckets.get(bucket);
-  return bytes && findList(bytes, mark);
+  const list = bytes && findList(bytes, mark);
+  return list && readList(list);
 }
 
 function postingsOf(buckets: Map<number, Uint8Array>, term: string, skills?: readonly number[]): Posting<number>[] {
@@ -106,7 +108,7 @@ it("keeps a list of its own for each of many terms", () => {
   expect(postingsOf(buckets, "word7")).toEqual([{ term: "word7", skill: 1, weight: 7 / 256, fields: 1 }]);
   let count = 0;
   for (const bytes of buckets.values())
-    forEachList(bytes, (_, from, end) => (count += readList(bytes, from, end).skills.length));
+    forEachList(bytes, (_, from, end) => (count += readList({ bytes, from, end }).end));
   expect(count).toBe(terms.length);
   expect(buckets.size).toBeGreaterThan(8000);
 });
@@ -132,8 +134,10 @@ it("adds lists up and names the skills with the largest sums, as sorting all of 
         const sorted = [...one].sort((a, b) => a.skill - b.skill);
         return {
           skills: Uint32Array.from(sorted, ({ skill }) => skill),
-          weights: Float32Array.from(sorted, (each) => each.weight),
+          steps: Uint32Array.from(sorted, (each) => each.weight * WEIGHT_STEPS),
           fields: new Uint8Array(sorted.length),
+          from: 0,
+          end: sorted.length,
         };
       });
       const sums = sumsFor(read);

@@ -80,7 +80,7 @@ export class BucketChange {
         const added = this.#added.get(mark);
         if (added) this.#added.delete(mark);
         if (added || this.#isRemovedFrom(before, from, end))
-          this.#merge(readList(before, from, end), added ?? NONE, lists);
+          this.#merge(readList({ bytes: before, from, end }), added ?? NONE, lists);
         else lists.copy(before, from, end);
         close(mark, start);
       });
@@ -124,11 +124,11 @@ export class BucketChange {
         write(added[next]!, added[next + 1]!, added[next + 2]!);
       }
     };
-    for (let at = 0; before && at < before.skills.length; at++) {
+    for (let at = before?.from ?? 0; before && at < before.end; at++) {
       const skill = before.skills[at]!;
       if (this.removed.has(skill)) continue;
       addUpTo(skill);
-      write(skill, before.weights[at]! * WEIGHT_STEPS, before.fields[at]!);
+      write(skill, before.steps[at]!, before.fields[at]!);
     }
     addUpTo(Number.POSITIVE_INFINITY);
   }
@@ -139,9 +139,9 @@ const NONE: readonly number[] = [];
 /** Appends a skill's entries in this bucket to `out`, in the format of `entriesOf`. */
 export function collectEntries(bytes: Uint8Array, bucket: number, skill: number, out: number[]): void {
   forEachList(bytes, (mark, from, end) => {
-    const { skills, weights, fields } = readList(bytes, from, end);
-    const at = find(skills, skill);
-    if (at >= 0) out.push(bucket * 256 + fields[at]!, mark, weights[at]! * WEIGHT_STEPS);
+    const { skills, steps, fields, end: last } = readList({ bytes, from, end });
+    const at = find(skills.subarray(0, last), skill);
+    if (at >= 0) out.push(bucket * 256 + fields[at]!, mark, steps[at]!);
   });
 }
 

@@ -152,26 +152,18 @@ export function saveAnswer(db: DatabaseSync, answer: PromptAnswer): void {
   );
   const use = db.prepare(USE);
   const note = db.prepare(NOTE);
-  const key = { sessionId, agentId, window };
+  const key = { ...NOTHING_NOTED, sessionId, agentId, window };
   for (const { skill, tokens: cost } of shown) {
-    note.run({ ...key, skill, shown: promptNumber, named: null, hash: null, loadedAt: null, by: null });
+    note.run({ ...key, skill, shown: promptNumber });
     use.run(at, sessionId, agentId, window, skill, "shown", cost, null);
   }
   for (const { skill, tokens: cost } of named) {
-    note.run({ ...key, skill, shown: null, named: promptNumber, hash: null, loadedAt: null, by: null });
+    note.run({ ...key, skill, named: promptNumber });
     use.run(at, sessionId, agentId, window, skill, "named", cost, null);
   }
   for (const { skill, hash, tokens: cost } of loaded) {
     if (hash) new SkillRows(db).keepBody(hash);
-    note.run({
-      ...key,
-      skill,
-      shown: promptNumber,
-      named: null,
-      hash,
-      loadedAt: hash && at,
-      by: hash && "haversack",
-    });
+    note.run({ ...key, skill, shown: promptNumber, hash, loadedAt: hash && at, by: hash && "haversack" });
     use.run(at, sessionId, agentId, window, skill, "auto-loaded", cost, hash);
   }
   db.prepare("INSERT OR REPLACE INTO prompt_matches VALUES (?, ?, ?, ?, ?, ?)").run(
@@ -228,6 +220,9 @@ ON CONFLICT DO UPDATE SET
   loaded_hash = coalesce(excluded.loaded_hash, loaded_hash),
   loaded_at = coalesce(excluded.loaded_at, loaded_at),
   loaded_by = coalesce(excluded.loaded_by, loaded_by)`;
+
+/** The values of a `NOTE` that leave the row as it is. */
+export const NOTHING_NOTED = { shown: null, named: null, hash: null, loadedAt: null, by: null };
 
 export interface LedgerRow {
   skill: string;

@@ -5,14 +5,8 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { SkillTerm } from "../../../skills/matching/skill-terms.ts";
-import type {
-  CompiledRule,
-  PatternKind,
-  Problem,
-  SkillCard,
-  SkillTriggers,
-  TriggerKind,
-} from "../../../skills/types.ts";
+import type { CompiledRules } from "../../../skills/rules/compile-rules.ts";
+import type { Problem, SkillCard, SkillTriggers } from "../../../skills/types.ts";
 import { VERSIONS_IN_USE } from "../work/agents.ts";
 import {
   addEntries,
@@ -48,7 +42,7 @@ export interface IndexedSkill {
   /** Triggers from its own frontmatter, kept because a change of rules then does not read the file again. */
   triggers?: SkillTriggers;
   terms: readonly SkillTerm[];
-  /** Default: for no one technology. */
+  /** Default: for no technology in particular. */
   tied?: SkillCard["tied"];
   problems: readonly Problem[];
 }
@@ -61,20 +55,6 @@ export interface IndexedFile {
   mtimeMs: number;
   rank: number;
   active: boolean;
-}
-
-export interface CompiledTrigger {
-  stem: string;
-  kind: TriggerKind;
-  phrase: string;
-  weight: number;
-}
-
-export interface CompiledPattern {
-  kind: PatternKind;
-  source: string;
-  flags: string;
-  linear: boolean;
 }
 
 export class SkillIndexWriter {
@@ -207,14 +187,7 @@ export class SkillIndexWriter {
   }
 
   /** Stores everything that the rules say about one skill. */
-  putRules(
-    key: number,
-    {
-      rule,
-      triggers,
-      patterns,
-    }: { rule?: CompiledRule; triggers: readonly CompiledTrigger[]; patterns: readonly CompiledPattern[] },
-  ): void {
+  putRules(key: number, { rule, triggers, patterns }: Omit<CompiledRules, "problems">): void {
     if (rule)
       this.#prepare("INSERT OR REPLACE INTO skill_rules (skill, data) VALUES (?, ?)").run(key, JSON.stringify(rule));
     const trigger = this.#prepare(

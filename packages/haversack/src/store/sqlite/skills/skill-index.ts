@@ -47,14 +47,36 @@ export class SkillRows {
   }
 
   cards(keys: readonly number[]): SkillCard[] {
-    return (this.allIn(CARDS, keys) as unknown as CardRow[]).map(toCard);
+    return this.allIn(CARDS, keys).map(toCard);
   }
 
-  /** Fills in `IN ()`. A few values are written out, which takes SQLite a third of the time that JSON takes. */
-  protected allIn(sql: string, values: readonly (string | number)[]) {
+  card(id: string): SkillCard | undefined {
+    return this.all(CARD, id).map(toCard)[0];
+  }
+
+  /** The skill defined by this file. */
+  cardAt(path: string): SkillCard | undefined {
+    return this.all(CARD_AT, path).map(toCard)[0];
+  }
+
+  /** The installed id for a name: an exact match, else a skill of that name with or without a plugin prefix. */
+  idOf(name: string): string | undefined {
+    // The usual case, found by an index. Callers ask for this card next.
+    if (this.card(name)) return name;
+    const bare = name.slice(name.lastIndexOf(":") + 1);
+    const rows = this.all(IDS_NAMED, bare, `:${bare}`);
+    return rows[0] && String(rows[0]["id"]);
+  }
+
+  listCards(): SkillCard[] {
+    return this.all(ALL_CARDS).map(toCard);
+  }
+
+  /** Fills in `IN ()`. A few values are written out, which takes SQLite a third of the time that JSON takes. `first`: those before it. */
+  protected allIn(sql: string, values: readonly (string | number)[], ...first: string[]) {
     if (values.length === 0) return [];
-    if (values.length > FEW) return this.all(sql.replace("()", ALL_OF_JSON), JSON.stringify(values));
-    return this.all(sql.replace("()", `(?${",?".repeat(values.length - 1)})`), ...values);
+    if (values.length > FEW) return this.all(sql.replace("()", ALL_OF_JSON), ...first, JSON.stringify(values));
+    return this.all(sql.replace("()", `(?${",?".repeat(values.length - 1)})`), ...first, ...values);
   }
 
   protected all(sql: string, ...values: (string | number)[]) {
@@ -63,6 +85,9 @@ export class SkillRows {
     return statement.all(...values);
   }
 }
+
+/** Lookups by name and by file, and the list of all skills: what sessions and tools need of the index. */
+export type SkillLookup = Pick<SkillRows, "card" | "cardAt" | "idOf" | "listCards" | "cards" | "patterns" | "body">;
 
 interface FileOfVersion {
   path: string;
@@ -86,14 +111,14 @@ export const FEW = 100;
 const PATTERNS = `
 SELECT skill, kind, source, flags, linear FROM patterns
 WHERE kind IN ${ALL_OF_JSON} AND source NOT IN (SELECT source FROM slow_patterns) ORDER BY id`;
-export const CARD_COLUMNS = `
+const CARD_COLUMNS = `
 SELECT s.key, s.id, s.name, s.description, s.brief, s.domain, s.path, s.folder, s.hash, s.source_kind, s.source_label,
   s.model_invocable, s.load_confidence, s.requires, s.tied, r.data AS rule
 FROM skills s LEFT JOIN skill_rules r ON r.skill = s.key WHERE s.active = 1`;
 
 const CARDS = `${CARD_COLUMNS} AND s.key IN ()`;
 
-export interface CardRow {
+interface CardRow {
   key: number;
   id: string;
   name: string;
@@ -112,7 +137,8 @@ export interface CardRow {
   rule: string | null;
 }
 
-export function toCard(row: CardRow): SkillCard {
+function toCard(found: object): SkillCard {
+  const row = found as CardRow;
   const card: SkillCard = {
     key: row.key,
     id: row.id,
@@ -134,9 +160,8 @@ export function toCard(row: CardRow): SkillCard {
   return card;
 }
 
-// The half of the compiled skill index that a prompt reads.
-
-export class PromptIndex extends SkillRows implements MatchIndex {
+/** The index for prompts and searches. Most events look up a few skills and need only `SkillRows`. */
+export class SqliteSkillIndex extends SkillRows implements MatchIndex {
   #facts: PoolFacts | undefined;
   /** The lists of the prompt that is being ranked; undefined for a term without a list. */
   #lists = new Map<string, PostingList | undefined>();
@@ -160,7 +185,7 @@ export class PromptIndex extends SkillRows implements MatchIndex {
   }
 
   cardsNamed(ids: readonly string[]): SkillCard[] {
-    return (this.allIn(CARDS_NAMED, ids) as unknown as CardRow[]).map(toCard);
+    return this.allIn(CARDS_NAMED, ids).map(toCard);
   }
 
   /**
@@ -172,7 +197,8 @@ export class PromptIndex extends SkillRows implements MatchIndex {
     this.#facts = undefined;
     const shares = this.#readTerms(terms);
     return terms.map((term) => {
-      const df = this.#lists.get(term)?.skills.length ?? 0;
+      const list = this.#lists.get(term);
+      const df = list ? list.end - list.from : 0;
       const share = shares.get(term);
       return share === undefined ? { term, df } : { term, df, share };
     });
@@ -213,12 +239,23 @@ export class PromptIndex extends SkillRows implements MatchIndex {
       if (share !== null) shares.set(term, share);
       if (lists !== null) buckets.set(term, lists);
     }
-    terms.forEach((term, at) => {
-      const { bucket, mark } = places[at]!;
+    const packed = places.map(({ bucket, mark }) => {
       const lists = buckets.get(bucketName(bucket));
-      this.#lists.set(term, lists && findList(lists, mark));
+      return lists && findList(lists, mark);
+    });
+    const columns = columnsFor(packed.reduce((sum, list) => sum + (list ? mostEntries(list) : 0), 0));
+    let from = 0;
+    terms.forEach((term, at) => {
+      const list = packed[at] && readList(packed[at], columns, from);
+      if (list) from = list.end;
+      this.#lists.set(term, list);
     });
     return shares;
+  }
+
+  /** Full-text search, best first: `match` is an FTS5 expression. */
+  search(match: string, limit: number): number[] {
+    return (this.all(SEARCH, match, limit) as unknown as { skill: number }[]).map(({ skill }) => skill);
   }
 
   triggers(stems: readonly string[]): TriggerRow[] {
@@ -239,21 +276,8 @@ export class PromptIndex extends SkillRows implements MatchIndex {
   }
 
   uses(ids: readonly string[], sessionId: string): Map<string, SkillUse> {
-    const found = new Map<string, SkillUse>();
-    for (const row of this.allIn(USES, ids)) {
-      if (row["session_id"] === sessionId) continue;
-      const id = String(row["skill"]);
-      const use = found.get(id) ?? { loaded: 0, used: 0, ignored: 0, searched: 0 };
-      if (row["loaded"]) use.loaded++;
-      // Forgotten with `haversack skill learned --reset`.
-      if (row["counts"]) {
-        if (row["shown"] && row["loaded"]) use.used++;
-        else if (row["shown"]) use.ignored++;
-        else if (row["loaded"]) use.searched++;
-      }
-      found.set(id, use);
-    }
-    return found;
+    const rows = this.allIn(USES, ids, sessionId) as unknown as (SkillUse & { skill: string })[];
+    return new Map(rows.map((row) => [row.skill, row]));
   }
 }
 
@@ -273,12 +297,16 @@ const TERMS = "SELECT term, share, lists FROM terms WHERE term IN ()";
 const TRIGGERS = `SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN ${ALL_OF_JSON}`;
 const ALWAYS = "SELECT skill FROM skill_rules WHERE json_extract(data, '$.alwaysActive') = 1";
 const CARDS_NAMED = `${CARD_COLUMNS} AND s.id IN ()`;
-/** One row per window, of the latest uses. */
+/** Counts windows of other sessions, of the latest uses. Those that `haversack skill learned --reset` forgot count only as loaded. */
 const USES = `
-SELECT skill, session_id, max(event IN ('shown', 'named')) AS shown, max(event = 'loaded') AS loaded,
-  max(at) > coalesce((SELECT value FROM meta WHERE key = 'learning-since'), '') AS counts
-FROM skill_uses WHERE skill IN () AND event <> 'auto-loaded' AND id > (SELECT max(id) FROM skill_uses) - 5000
-GROUP BY skill, session_id, agent_id, window`;
+SELECT skill, sum(loaded) AS loaded, sum(counts AND shown AND loaded) AS used, sum(counts AND shown AND NOT loaded) AS ignored,
+  sum(counts AND NOT shown AND loaded) AS searched
+FROM (
+  SELECT skill, max(event IN ('shown', 'named')) AS shown, max(event = 'loaded') AS loaded,
+    max(at) > coalesce((SELECT value FROM meta WHERE key = 'learning-since'), '') AS counts
+  FROM skill_uses WHERE session_id <> ? AND skill IN () AND event <> 'auto-loaded' AND id > (SELECT max(id) FROM skill_uses) - 5000
+  GROUP BY skill, session_id, agent_id, window
+) GROUP BY skill`;
 
 interface TermRow {
   term: string;
@@ -287,84 +315,12 @@ interface TermRow {
   lists: Uint8Array | null;
 }
 
-// Lookups by name and by file, and the list of all skills: what sessions and tools need of the index.
-
-export interface SkillLookup {
-  card(id: string): SkillCard | undefined;
-  /** The skill defined by this file. */
-  cardAt(path: string): SkillCard | undefined;
-  /** The installed id for a name: an exact match, else a skill of that name with or without a plugin prefix. */
-  idOf(name: string): string | undefined;
-  listCards(): SkillCard[];
-  cards(keys: readonly number[]): SkillCard[];
-  /** Patterns of the given kinds, without those that were once too slow. */
-  patterns(kinds: readonly PatternKind[]): PatternRow[];
-  /** The text of a version. */
-  body(hash: string): string | undefined;
-}
-
-export class SkillCards extends SkillRows implements SkillLookup {
-  card(id: string): SkillCard | undefined {
-    const [row] = this.all(CARD, id) as unknown as CardRow[];
-    return row && toCard(row);
-  }
-
-  cardAt(path: string): SkillCard | undefined {
-    const [row] = this.all(CARD_AT, path) as unknown as CardRow[];
-    return row && toCard(row);
-  }
-
-  idOf(name: string): string | undefined {
-    // The usual case, found by an index. Callers ask for this card next.
-    if (this.card(name)) return name;
-    const bare = name.slice(name.lastIndexOf(":") + 1);
-    const rows = this.all(IDS_NAMED, bare, `:${bare}`);
-    return rows[0] && String(rows[0]["id"]);
-  }
-
-  listCards(): SkillCard[] {
-    return (this.all(ALL_CARDS) as unknown as CardRow[]).map(toCard);
-  }
-}
-
 const CARD = `${CARD_COLUMNS} AND s.id = ?`;
 /** Answered from the SQL index alone: the rows hold long texts and are not read. */
 const IDS_NAMED =
   "SELECT id FROM skills INDEXED BY skills_by_id WHERE active = 1 AND (id = ?1 OR substr(id, -length(?2)) = ?2) ORDER BY rank, id LIMIT 1";
 const CARD_AT = `${CARD_COLUMNS} AND s.path = ?`;
 const ALL_CARDS = `${CARD_COLUMNS} ORDER BY s.id`;
-
-// The complete skill index: prompts, lookups and full-text search.
-
-export class SqliteSkillIndex extends PromptIndex implements SkillLookup {
-  readonly #cards: SkillCards;
-
-  constructor(db: DatabaseSync) {
-    super(db);
-    this.#cards = new SkillCards(db);
-  }
-
-  card(id: string): SkillCard | undefined {
-    return this.#cards.card(id);
-  }
-
-  cardAt(path: string): SkillCard | undefined {
-    return this.#cards.cardAt(path);
-  }
-
-  idOf(name: string): string | undefined {
-    return this.#cards.idOf(name);
-  }
-
-  listCards(): SkillCard[] {
-    return this.#cards.listCards();
-  }
-
-  /** Full-text search, best first: `match` is an FTS5 expression. */
-  search(match: string, limit: number): number[] {
-    return (this.all(SEARCH, match, limit) as unknown as { skill: number }[]).map(({ skill }) => skill);
-  }
-}
 
 const SEARCH =
   "SELECT rowid AS skill FROM skills_search WHERE skills_search MATCH ? ORDER BY bm25(skills_search, 3, 1, 0.2) LIMIT ?";
@@ -409,15 +365,38 @@ export function bucketName(bucket: number): string {
   return `#${bucket}`;
 }
 
-/** A decoded list: three columns, sorted by skill. */
-export interface PostingList {
+/** Room for decoded lists. A prompt reads dozens of short ones, and making three arrays for each would take longer than reading them. */
+interface Columns {
   skills: Uint32Array;
-  weights: Float32Array;
+  /** Weights in steps of 1/256: until V8 optimizes a loop, every fraction in it takes memory. */
+  steps: Uint32Array;
   fields: Uint8Array;
 }
 
+export function columnsFor(entries: number): Columns {
+  return { skills: new Uint32Array(entries), steps: new Uint32Array(entries), fields: new Uint8Array(entries) };
+}
+
+/** A packed list: a part of its bucket. */
+export interface PackedList {
+  bytes: Uint8Array;
+  from: number;
+  end: number;
+}
+
+/** An entry takes at least two bytes. */
+function mostEntries({ from, end }: PackedList): number {
+  return (end - from) >> 1;
+}
+
+/** A decoded list: a part of the columns, sorted by skill. */
+export interface PostingList extends Columns {
+  from: number;
+  end: number;
+}
+
 /** The list of a term in its bucket; undefined when no skill contains the term. */
-export function findList(bucket: Uint8Array, mark: number): PostingList | undefined {
+export function findList(bucket: Uint8Array, mark: number): PackedList | undefined {
   let at = 0;
   let byte = bucket[at++]!;
   let count = byte & 0x7f;
@@ -433,18 +412,18 @@ export function findList(bucket: Uint8Array, mark: number): PostingList | undefi
     if (found >>> 0 === mark) length = size;
     else if (length === 0) skipped += size;
   }
-  return length === 0 ? undefined : readList(bucket, at + skipped, at + skipped + length);
+  return length === 0 ? undefined : { bytes: bucket, from: at + skipped, end: at + skipped + length };
 }
 
-/** Numbers are read in place, here and above: a hook reads thousands before V8 optimizes anything, and until then a call takes longer. */
-export function readList(bytes: Uint8Array, from: number, end: number): PostingList {
-  // An entry takes at least two bytes.
-  const most = (end - from) >> 1;
-  const skills = new Uint32Array(most);
-  const weights = new Float32Array(most);
-  const fields = new Uint8Array(most);
-  let count = 0;
-  for (let at = from, skill = 0, field = 0; at < end; count++) {
+/**
+ * Decodes a list into the columns, beginning at `first`. Numbers are read in place, here and above: a hook reads thousands before V8 optimizes
+ * anything, and until then a call takes longer.
+ */
+export function readList(list: PackedList, columns = columnsFor(mostEntries(list)), first = 0): PostingList {
+  const { bytes, end } = list;
+  const { skills, steps, fields } = columns;
+  let to = first;
+  for (let at = list.from, skill = 0, field = 0; at < end; to++) {
     let byte = bytes[at++]!;
     let distance = byte & 0x7f;
     for (let shift = 7; byte >= 0x80; shift += 7) distance |= ((byte = bytes[at++]!) & 0x7f) << shift;
@@ -452,23 +431,19 @@ export function readList(bytes: Uint8Array, from: number, end: number): PostingL
     let weight = byte & 0x7f;
     for (let shift = 7; byte >= 0x80; shift += 7) weight |= ((byte = bytes[at++]!) & 0x7f) << shift;
     if (weight & 1) field = bytes[at++]!;
-    skills[count] = skill += distance;
-    weights[count] = (weight >>> 1) / WEIGHT_STEPS;
-    fields[count] = field;
+    skills[to] = skill += distance;
+    steps[to] = weight >>> 1;
+    fields[to] = field;
   }
-  return {
-    skills: skills.subarray(0, count),
-    weights: weights.subarray(0, count),
-    fields: fields.subarray(0, count),
-  };
+  return { skills, steps, fields, from: first, end: to };
 }
 
 /** Appends a term's postings to `out`: all of them, or only those of the marked skills. */
 export function readPostings(term: string, list: PostingList, out: Posting<number>[], only?: Uint8Array): void {
-  const { skills, weights, fields } = list;
-  for (let at = 0; at < skills.length; at++) {
+  const { skills, steps, fields, from, end } = list;
+  for (let at = from; at < end; at++) {
     if (only && only[skills[at]!] !== 1) continue;
-    out.push({ term, skill: skills[at]!, weight: weights[at]!, fields: fields[at]! });
+    out.push({ term, skill: skills[at]!, weight: steps[at]! / WEIGHT_STEPS, fields: fields[at]! });
   }
 }
 
@@ -482,13 +457,14 @@ export function marked(skills: readonly number[]): Uint8Array {
 /** An array for the sums, one place per skill up to the highest in these lists. */
 export function sumsFor(lists: Iterable<PostingList>): Float64Array {
   let last = 0;
-  for (const { skills } of lists) last = Math.max(last, skills.at(-1) ?? 0);
+  for (const { skills, end } of lists) last = Math.max(last, skills[end - 1] ?? 0);
   return new Float64Array(last + 1);
 }
 
 /** Adds each weight of a list, times `factor`, to the sums. */
-export function addWeights({ skills, weights }: PostingList, factor: number, sums: Float64Array): void {
-  for (let at = 0; at < skills.length; at++) sums[skills[at]!]! += factor * weights[at]!;
+export function addWeights({ skills, steps, from, end }: PostingList, factor: number, sums: Float64Array): void {
+  const perStep = factor / WEIGHT_STEPS;
+  for (let at = from; at < end; at++) sums[skills[at]!]! += perStep * steps[at]!;
 }
 
 /** The skills with the largest sums, largest first. Most skills share no word with a prompt, so few are compared. */

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { readStore, writeEvent, writeStore } from "../access.ts";
 import type { Session, SessionKey } from "../sessions/sqlite-local-store.ts";
 import { type Because, recordInjection, roughTokens } from "./injections.ts";
-import { LEDGER, type LedgerRow, NOTE, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
+import { LEDGER, type LedgerRow, NOTE, NOTHING_NOTED, PromptLedger, toEntry, USE } from "./prompt-ledger.ts";
 import { SkillRows } from "./skill-index.ts";
 
 export interface SkillLoad extends SessionKey {
@@ -133,17 +133,8 @@ export function saveLoad(db: DatabaseSync, load: SkillLoad): void {
   // A skill may be loaded before the first hook event. Without a session row its window could never end.
   db.prepare(MEET).run(sessionId, agentId, time, time);
   new SkillRows(db).keepBody(hash);
-  db.prepare(NOTE).run({
-    sessionId,
-    agentId,
-    window,
-    skill,
-    shown: promptNumber,
-    named: null,
-    hash,
-    loadedAt: time,
-    by,
-  });
+  const loaded = { shown: promptNumber, hash, loadedAt: time, by };
+  db.prepare(NOTE).run({ ...NOTHING_NOTED, sessionId, agentId, window, skill, ...loaded });
   db.prepare(USE).run(time, sessionId, agentId, window, skill, "loaded", tokens, hash);
 }
 
@@ -152,17 +143,7 @@ export function saveShown(db: DatabaseSync, shown: ShownSkill): void {
   const time = at.toISOString();
   const tokens = roughTokens(text);
   recordInjection(db, { sessionId, agentId, at, window, event, format: "notice", text, because });
-  db.prepare(NOTE).run({
-    sessionId,
-    agentId,
-    window,
-    skill,
-    shown: promptNumber,
-    named: null,
-    hash: null,
-    loadedAt: null,
-    by: null,
-  });
+  db.prepare(NOTE).run({ ...NOTHING_NOTED, sessionId, agentId, window, skill, shown: promptNumber });
   db.prepare(USE).run(time, sessionId, agentId, window, skill, "shown", tokens, null);
 }
 
@@ -202,7 +183,7 @@ export function recordRestored(db: DatabaseSync, restored: RestoredSkills): void
   const { sessionId, agentId = "", at, event, text, because, skills, carried } = restored;
   const { window, promptCount } = restored.session ?? sessionOf(db, sessionId, agentId);
   const time = at.toISOString();
-  const key = { sessionId, agentId, window, shown: promptCount, named: null };
+  const key = { ...NOTHING_NOTED, sessionId, agentId, window, shown: promptCount };
   if (text) recordInjection(db, { sessionId, agentId, at, window, event, format: "restored", text, because });
   const note = carried.length + skills.length > 0 ? db.prepare(NOTE) : undefined;
   for (const { skill, loadedHash, loadedBy } of carried) {
@@ -212,8 +193,7 @@ export function recordRestored(db: DatabaseSync, restored: RestoredSkills): void
   const share = Math.round(roughTokens(text) / skills.length);
   for (const { skill, hash, isWhole } of skills) {
     if (isWhole) new SkillRows(db).keepBody(hash);
-    const loaded = isWhole ? { hash, loadedAt: time, by: "haversack" } : { hash: null, loadedAt: null, by: null };
-    note?.run({ ...key, skill, ...loaded });
+    note?.run({ ...key, skill, ...(isWhole && { hash, loadedAt: time, by: "haversack" }) });
     use?.run(time, sessionId, agentId, window, skill, isWhole ? "restored" : "shown", share, hash);
   }
 }

@@ -124,7 +124,7 @@ export function findAgent(db: DatabaseSync, { name, branch }: AgentQuery): Agent
   if (rows.length > 1) {
     const branches = rows.map((other) => other.branch).join(", ");
     throw new HaversackError("not-found", `@${wanted} works on several branches: ${branches}`, {
-      hint: "ask from one of them, or name it",
+      hint: "run this on one of these branches, or name the branch",
     });
   }
   const names = [...new Set(listAgents(db).map((other) => other.name))];

@@ -46,9 +46,7 @@ import { applyStatus } from "./status.ts";
 export function followTasks(db: DatabaseSync, story: number | null, at: string): Boundaries {
   const row = story === null ? undefined : one<StoryRow>(db, "SELECT * FROM stories WHERE seq = ?", story);
   if (!row) return {};
-  const has = (...statuses: TaskStatus[]) =>
-    statuses.some((status) => one(db, "SELECT 1 FROM tasks WHERE story = ? AND status = ? LIMIT 1", row.seq, status));
-  const status = followed(row.status, has);
+  const status = followed(db, row, "SELECT 1 FROM tasks WHERE story = ? AND status = ? LIMIT 1");
   if (staysAs(row.status, status)) return {};
   setGroup(db, "stories", row.seq, status, at);
   return { ...(status === "done" && { storyCompleted: row.id }), ...followStories(db, row.epic, at) };
@@ -58,16 +56,15 @@ export function followTasks(db: DatabaseSync, story: number | null, at: string):
 export function followStories(db: DatabaseSync, epic: number | null, at: string): Boundaries {
   const row = epic === null ? undefined : one<EpicRow>(db, "SELECT * FROM epics WHERE seq = ?", epic);
   if (!row) return {};
-  const has = (...statuses: TaskStatus[]) =>
-    statuses.some((status) => one(db, "SELECT 1 FROM stories WHERE epic = ? AND status = ? LIMIT 1", row.seq, status));
-  const status = followed(row.status, has);
+  const status = followed(db, row, "SELECT 1 FROM stories WHERE epic = ? AND status = ? LIMIT 1");
   if (staysAs(row.status, status)) return {};
   setGroup(db, "epics", row.seq, status, at);
   return status === "done" ? { epicCompleted: row.id } : {};
 }
 
-/** The status of a group, based on its contents. An empty group keeps its status. */
-function followed(now: GroupStatus, has: (...statuses: TaskStatus[]) => boolean): GroupStatus {
+/** The status of a group, based on its contents. An empty group keeps its status. `sql`: whether one of them has a status. */
+function followed(db: DatabaseSync, { seq, status: now }: EpicRow | StoryRow, sql: string): GroupStatus {
+  const has = (...statuses: TaskStatus[]) => statuses.some((status) => one(db, sql, seq, status) !== undefined);
   if (has("in_progress", "review", "blocked")) return "in_progress";
   const isDone = has("done");
   if (has("todo")) return isDone ? "in_progress" : "todo";

@@ -134,7 +134,7 @@ export function restore(db: DatabaseSync, id: string, by: Actor): { restored: nu
   }[kind];
   const sql = `UPDATE handoffs SET compacted_at = NULL, archived_at = NULL WHERE ${of} AND (compacted_at IS NOT NULL OR archived_at IS NOT NULL)`;
   const restored = run(db, sql, seq);
-  if (restored > 0) note(db, by, "handoffs-restored", whole, `${restored} taken back from the archive`);
+  if (restored > 0) note(db, by, "handoffs-restored", whole, `${restored} restored from the archive`);
   return { restored };
 }
 

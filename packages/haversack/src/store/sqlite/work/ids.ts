@@ -180,7 +180,7 @@ function unknown(db: DatabaseSync, kind: IdKind, wanted: string, text?: string):
   const what = text ?? `there is no ${kind}`;
   return new HaversackError("not-found", `${what} ${shown}${guess ? `; did you mean ${guess}?` : ""}`, {
     ...(!guess && {
-      hint: ids.length === 0 ? `there is no ${kind} at all yet` : `\`haversack ${kind} list\` shows them`,
+      hint: ids.length === 0 ? `there is no ${kind} yet` : `\`haversack ${kind} list\` shows them`,
     }),
   });
 }

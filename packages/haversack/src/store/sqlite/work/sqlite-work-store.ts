@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { shortRefusal } from "../../../work/explain-outcome.ts";
 import type { WorkRecord } from "../../record-fields.ts";
 import type { ClaimRequest, StatusChange, WorkStore } from "../../work-store.ts";
-import { readStore, readTogether, type StoreHandle, writeStore } from "../access.ts";
+import { Operations, readStore, readTogether, type StoreHandle, writeStore } from "../access.ts";
 import { addToOutbox } from "../outbox/outbox.ts";
 import {
   addAgent,
@@ -75,7 +75,7 @@ export async function changeOffline(
   }
 }
 
-/** Imports cannot wait: what they find decides what they make. */
+/** Imports cannot be sent later: what they find decides what they create. */
 export type OfflineChange = Exclude<
   {
     [Name in keyof WorkStore]: WorkStore[Name] extends (...args: never[]) => Promise<unknown> ? Name : never;
@@ -104,27 +104,21 @@ function sentArgs(name: OfflineChange, args: readonly unknown[], result: unknown
   return [...args];
 }
 
-export class SqliteWorkStore implements WorkStore {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
+export class SqliteWorkStore extends Operations implements WorkStore {
   createEpic = this.#writes(createEpic);
   updateEpic = this.#writes(updateEpic);
-  getEpic = this.#reads((db, id: string) => {
+  getEpic = this.reads((db, id: string) => {
     const row = findEpic(db, id);
     return { ...toEpic(row), counts: countTasks(db, { epicId: row.id }) };
   });
-  listEpics = this.#reads(listEpics);
+  listEpics = this.reads(listEpics);
   createStory = this.#writes(createStory);
   updateStory = this.#writes(updateStory);
-  getStory = this.#reads((db, id: string) => {
+  getStory = this.reads((db, id: string) => {
     const row = findStory(db, id);
     return { ...toStory(row), counts: countTasks(db, { storyId: row.id }) };
   });
-  listStories = this.#reads(listStories);
+  listStories = this.reads(listStories);
 
   createTask = this.#writes(createTask);
   updateTask = this.#writes(updateTask);
@@ -134,17 +128,17 @@ export class SqliteWorkStore implements WorkStore {
   setStatus = this.#writes(setStatus);
   addDependency = this.#writes(addDependency);
   removeDependency = this.#writes(removeDependency);
-  listDependencies = this.#reads(listDependencies);
+  listDependencies = this.reads(listDependencies);
   setBlocker = this.#writes(setBlocker);
   resolveBlockers = this.#writes(resolveBlockers);
-  listBlockers = this.#reads(listBlockers);
+  listBlockers = this.reads(listBlockers);
   recordFailure = this.#writes(recordFailure);
-  listFailures = this.#reads(listFailures);
+  listFailures = this.reads(listFailures);
 
   nextTasks: WorkStore["nextTasks"] = async (query) => this.#readAt(query.at, (db) => nextTasks(db, query));
   filesInProgress: WorkStore["filesInProgress"] = async (scope, at) =>
     this.#readAt(at, (db) => filesInProgress(db, scope));
-  lastBatch = this.#reads(lastBatch);
+  lastBatch = this.reads(lastBatch);
   recordBatch = this.#writes(recordBatch);
 
   claim = this.#writes(claim);
@@ -156,64 +150,59 @@ export class SqliteWorkStore implements WorkStore {
     touchClaims(db, by);
     return updateWip(db, change, by);
   });
-  wipHistory = this.#reads(wipHistory);
+  wipHistory = this.reads(wipHistory);
 
   setHandoff: WorkStore["setHandoff"] = this.#writes((db, handoff, by) => {
     touchClaims(db, by);
     return setHandoff(db, handoff, by);
   });
-  getHandoff = this.#reads(getHandoff);
-  readHandoffDetails = this.#reads(readHandoffDetails);
-  listHandoffs = this.#reads(listHandoffs);
+  getHandoff = this.reads(getHandoff);
+  readHandoffDetails = this.reads(readHandoffDetails);
+  listHandoffs = this.reads(listHandoffs);
   decay = this.#writes(decay);
   restore = this.#writes(restore);
 
   recordActivity: WorkStore["recordActivity"] = async (activity) =>
-    writeStore(this.#handle, (db) => ({ id: addActivity(db, activity) }));
-  listActivity = this.#reads(listActivity);
+    writeStore(this.handle, (db) => ({ id: addActivity(db, activity) }));
+  listActivity = this.reads(listActivity);
   addAgent = this.#writes(addAgent);
   seeAgent = this.#writes(seeAgent);
-  getAgent = this.#reads(getAgent);
+  getAgent = this.reads(getAgent);
   removeAgent = this.#writes(removeAgent);
-  listAgents = this.#reads(listAgents);
+  listAgents = this.reads(listAgents);
   sendMessage = this.#writes(sendMessage);
-  inbox = this.#reads(inbox);
+  inbox = this.reads(inbox);
   markRead: WorkStore["markRead"] = this.#writes((db, { ids, ...agent }, at) =>
     markRead(db, findAgent(db, agent).seq, ids, at),
   );
   recordSkill = this.#writes(recordSkill);
-  skillHistory = this.#reads(skillHistory);
+  skillHistory = this.reads(skillHistory);
 
-  findId = this.#reads((db, id: string) => {
+  findId = this.reads((db, id: string) => {
     const { kind, id: whole } = findAny(db, id);
     return { kind, id: whole };
   });
-  findLonger = this.#reads(findLonger);
+  findLonger = this.reads(findLonger);
 
   importPlan = this.#writes(importPlan);
 
   /** Reads in one transaction, so the records are consistent despite concurrent writes. */
   async *exportRecords(): AsyncIterable<WorkRecord> {
-    yield* readTogether(this.#handle, (db) => [...exportRecords(db)]);
+    yield* readTogether(this.handle, (db) => [...exportRecords(db)]);
   }
 
   importRecords: WorkStore["importRecords"] = async (records, options, by) => {
     // Read the input before taking the lock: others must not wait for a pipe.
     const list: WorkRecord[] = [];
     for await (const record of records) list.push(record);
-    return writeStore(this.#handle, (db) => importRecords(db, list, options, by));
+    return writeStore(this.handle, (db) => importRecords(db, list, options, by));
   };
-
-  #reads<Args extends unknown[], T>(read: (db: DatabaseSync, ...args: Args) => T): (...args: Args) => Promise<T> {
-    return async (...args) => readStore(this.#handle, (db) => read(db, ...args));
-  }
 
   /** Returns expired claims first; only then does a read write. If the store is read-only, expired claims are still shown. */
   #readAt<T>(at: Date, read: (db: DatabaseSync) => T): T {
     const isDue = (db: DatabaseSync) => hasExpired(db, at) || farLeases(db, at).length > 0;
-    if (!this.#handle.isReadOnly && readStore(this.#handle, isDue))
-      writeStore(this.#handle, (db) => settleClaims(db, at));
-    return readStore(this.#handle, read);
+    if (!this.handle.isReadOnly && readStore(this.handle, isDue)) writeStore(this.handle, (db) => settleClaims(db, at));
+    return readStore(this.handle, read);
   }
 
   /** The last argument of every change gives its time: a date, or an actor with `at`. */
@@ -222,7 +211,7 @@ export class SqliteWorkStore implements WorkStore {
   ): (...args: Args) => Promise<T> {
     return async (...args) => {
       const last = args.at(-1) as Date | { at: Date };
-      return writeStore(this.#handle, (db) => {
+      return writeStore(this.handle, (db) => {
         settleClaims(db, last instanceof Date ? last : last.at);
         return change(db, ...args);
       });

@@ -268,7 +268,8 @@ export function listTasks(db: DatabaseSync, query: TaskQuery): Page<Task> {
     const room = query.limit - items.length;
     if (room > 0 && skip < count) {
       const join = isReady === undefined ? "" : "JOIN queue q ON q.task = t.seq";
-      // A ready task is to do. To say so would lead SQLite to sort them all, rather than to read the queue in its order.
+      // Ready tasks are always `todo`. With that condition, SQLite would sort all tasks instead of reading the queue in
+      // its order.
       const section = isReady
         ? "q.is_ready = 1"
         : `t.status = '${status}'${isReady === false ? " AND q.is_ready = 0" : ""}`;
@@ -293,7 +294,7 @@ function countByStatus(db: DatabaseSync, { where, values }: Filter, only?: TaskS
   const sql = `SELECT t.status, count(*) AS count FROM tasks t WHERE ${wanted} GROUP BY t.status`;
   const found = all<{ status: string; count: number }>(db, sql, ...(only ? [only] : []), ...values);
   for (const { status, count } of found) counts[status] = count;
-  // Only a task that is to do is ready. Without a filter, the index of the queue alone has the answer.
+  // Only `todo` tasks are ready. Without a filter, the queue's index alone has the answer.
   const join = where ? "JOIN tasks t ON t.seq = q.task" : "";
   const sqlReady = `SELECT count(*) FROM queue q ${join} WHERE q.is_ready = 1 AND ${where || 1}`;
   return { ...counts, ready: counts["todo"] ? value(db, sqlReady, ...values) : 0 } as TaskCounts;
@@ -324,8 +325,8 @@ const CONTAINS = "lower(t.id || ' ' || t.title) LIKE ? ESCAPE '\\'";
 const MOST_FOUND = 500;
 
 /**
- * The tasks whose ID or title contains the text, in capital or small letters; if they are too many for a list, the pattern of all of them.
- * SQLite knows the capitals of A to Z alone: other letters match anything there, and are compared here.
+ * Finds tasks whose ID or title contains the text, ignoring case. Returns their numbers, or the pattern if there are too many for a list.
+ * SQLite ignores case only for A to Z: other letters are wildcards in the pattern and are compared here.
  */
 function search(db: DatabaseSync, text: string): number[] | string {
   const wanted = text.toLowerCase();
@@ -335,7 +336,7 @@ function search(db: DatabaseSync, text: string): number[] | string {
   const sql = `SELECT t.seq, t.id, t.title FROM tasks t WHERE ${CONTAINS} ${limit}`;
   const found = all<{ seq: number; id: string; title: string }>(db, sql, pattern);
   if (isPlain && found.length > MOST_FOUND) return pattern;
-  // In capitals, because two small letters may have one: σ and ς.
+  // In upper case, because two lower-case letters can share one: σ and ς.
   const capitals = text.toUpperCase();
   return found.filter(({ id, title }) => `${id} ${title}`.toUpperCase().includes(capitals)).map(({ seq }) => seq);
 }

@@ -4,6 +4,7 @@
  */
 
 import type { DatabaseSync } from "node:sqlite";
+import type { Message } from "../../../../wake/text.ts";
 import { readStore, type StoreHandle, writeStore } from "../../access.ts";
 import { addToOutbox } from "../../outbox/outbox.ts";
 import type { SessionKey } from "../../sessions/sqlite-local-store.ts";
@@ -11,17 +12,9 @@ import { type Because, recordInjection } from "../../skills/injections.ts";
 import { all, fromRow, type Row } from "../rows.ts";
 import type { ReadMessages } from "../session-work.ts";
 
-export interface UnreadMessage {
+export interface UnreadMessage extends Omit<Message, "isMention" | "readAt"> {
   /** The recipient: an agent of the session. */
   to: string;
-  id: string;
-  from: string;
-  /** Sent by the person at the terminal. Otherwise by an agent. */
-  isPerson?: boolean;
-  text: string;
-  /** The id of the task or other thing that the message is about. */
-  subject?: string;
-  at: Date;
 }
 
 export interface ShowRequest {

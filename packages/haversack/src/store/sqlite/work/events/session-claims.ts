@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { isSameFolder } from "../../../../base/project-root.ts";
+import type { LeftWork } from "../../../../wake/packet-pieces.ts";
 import type { EndedAs } from "../../../../work/task.ts";
 import type { WorkPlace } from "../../../work-store.ts";
 import { readStore, type StoreHandle, writeEvent } from "../../access.ts";
@@ -26,20 +27,7 @@ import {
 } from "../session-work.ts";
 
 /** A task whose holder stopped without reporting. */
-export interface LeftTask {
-  taskId: string;
-  title: string;
-  agent: string;
-  /** expired: no sign of life. ended: the client reported the end. gone: its process no longer runs. */
-  because: EndedAs;
-  /** The client still runs but was quiet for longer than its lease: it may continue at any time. */
-  isOpen: boolean;
-  /** Where that session worked. Absent: unknown. */
-  worktree?: string;
-  branch?: string;
-  /** The task was left in the caller's work tree. */
-  isHere: boolean;
-  lastSeenAt: Date;
+export interface LeftTask extends LeftWork {
   /** When the session or its claim ended. For a client that is gone: its last sign of life. */
   endedAt: Date;
 }

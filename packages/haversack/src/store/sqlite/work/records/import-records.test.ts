@@ -611,7 +611,7 @@ describe("importRecords", () => {
     expect(problems).toEqual([
       {
         where: "task T1",
-        text: `is the id of 2 different things in the import: all were taken, references go to T1 and not to ${to}`,
+        text: `is the id of 2 different things in the import: all were imported; references point to T1, not to ${to}`,
       },
     ]);
     expect(stored("T1")?.title).toBe("Title of T1");

@@ -282,7 +282,7 @@ class Import {
     for (const [id, alike] of known) {
       if (alike.length < 2) continue;
       const others = alike.filter((one) => one.id !== ids.get(id)).map((one) => one.id);
-      const text = `is the id of ${alike.length} different things in the import: all were taken, references go to ${ids.get(id)} and not to ${others.join(", ")}`;
+      const text = `is the id of ${alike.length} different things in the import: all were imported; references point to ${ids.get(id)}, not to ${others.join(", ")}`;
       this.#problem(alike[0]?.first as T, text);
     }
     return found.sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id));
