@@ -7,7 +7,7 @@ import {
   confidenceOf,
   EVIDENCE,
   type EvidenceTerms,
-  NAME_CONFIDENCE,
+  LEAST_CONFIDENCE,
   type Scored,
   SURE,
   type SureTerms,
@@ -55,7 +55,7 @@ export function confidences({ candidates }: Example, { sure, evidence }: Weights
   const found = candidates.map((one): [number, number] => {
     const confidence = confidenceOf(one.sure, sure);
     if (one.named) return [one.skill, 0.99];
-    return [one.skill, one.isOrdered ? Math.max(0.6, confidence) : confidence * (asks ? 1 : NAME_CONFIDENCE)];
+    return [one.skill, one.isOrdered ? Math.max(0.6, confidence) : confidence * (asks ? 1 : LEAST_CONFIDENCE)];
   });
   return new Map(found.sort((a, b) => b[1] - a[1]));
 }

@@ -241,7 +241,7 @@ describe("review", () => {
     const before = "no heading at all\n\n```\n## Design Review - Iteration 1\nleft open";
     const file = project.write(`${FOLDER}/.review-history.md`, before);
     for (const [iteration, stdin, text] of [
-      ["1", "", "no answer"],
+      ["1", "", "the answer is empty"],
       ["1", "It is fine, I think.", "cannot be read as a review"],
     ] as const) {
       const ran = record(project, iteration, stdin);

@@ -155,7 +155,7 @@ describe("the plugin's MCP server", () => {
   });
 });
 
-it("doctor and init say that the plugin stands back, and nothing is to be done about it", () => {
+it("doctor and init say that the plugin is inactive, and nothing is to be done about it", () => {
   const repo = knotRepo();
   const plugin = join(DIST, "plugin");
   repo.write(
@@ -164,9 +164,9 @@ it("doctor and init say that the plugin stands back, and nothing is to be done a
   );
   const installed = { plugins: { "haversack@haversack": [{ installPath: plugin }] } };
   repo.write(join(repo.home, ".claude/plugins/installed_plugins.json"), JSON.stringify(installed));
-  expect(repo.run("init", "--yes", "--client", "claude-code").err).toContain("it stands back");
+  expect(repo.run("init", "--yes", "--client", "claude-code").err).toContain("it is inactive");
   const { code, out } = repo.run("doctor");
-  expect(out).toMatch(/^ok {4}claude-code plugin: enabled, in .*stands back/m);
+  expect(out).toMatch(/^ok {4}claude-code plugin: enabled, in .*it is inactive/m);
   expect(out).not.toContain("two processes");
   expect(code).toBe(0);
 });

@@ -54,7 +54,7 @@ describe("haversack replay of hook payloads", () => {
     expect(code).toBe(1);
     expect(out).toContain("1 event of claude-code");
     expect(out).toContain("# Skill Recommendations");
-    expect(err).toContain("line 2 is no hook payload");
+    expect(err).toContain("line 2 is not a hook payload");
     expect(err).toContain("line 3 is cut off or not JSON");
     expect(readdirSync(temporary)).toEqual([]);
   });

@@ -38,8 +38,8 @@ describe("links", () => {
     ]) {
       const { out } = project.haversack(words);
       expect(out).toContain("skills/leak");
-      expect(out).toContain("the link points outside the project and is not followed");
-      expect(out).toContain("a folder that contains it and is not followed");
+      expect(out).toContain("the link points outside the project, so it is not followed");
+      expect(out).toContain("a folder that contains it, so it is not followed");
     }
     const { findings } = project.haversack(["doctor", "--json"]).json();
     const links = findings.filter(({ part }: { part: string }) => part === "skill links");

@@ -89,6 +89,11 @@ function publicSets(corpus: string) {
   const left = leaveOneOut(pooled, settings().maxSkills, (without) =>
     pooled.map((one, at) => rankAgain(one, inOnePool[at]!.folder, inOnePool[at]!.example, fitOf(without))),
   );
+  const weightsLeft = ratesOf(
+    pooled.map((one, at) =>
+      withTiers(rankAgain(one, inOnePool[at]!.folder, inOnePool[at]!.example, fitOf(one.case.source))),
+    ),
+  );
   const leftOf = (name: string) =>
     macroOf(
       Object.entries(left.left_out.sources)
@@ -125,6 +130,7 @@ function publicSets(corpus: string) {
       row("all sets, one pool each: mean of sources", all.macro),
       row("  all prompts", all.metrics),
       row("  weights and thresholds fitted without the source", left.left_out.macro),
+      row("  weights fitted without the source, thresholds as shipped", weightsLeft.macro),
       row("  each source a pool", allApart.macro),
       ...ordinary.map(({ name, rates }) => row(name, rates.metrics)),
       row("all sets, random pools of 3 to 12 with the right skill", ratesOf(random.withRight).metrics),
@@ -282,6 +288,16 @@ function rankAgain(one: Rankable, folder: string, example: Example, weights: Wei
   });
   again.sort((a, b) => Number(b.named) - Number(a.named) || b.confidence - a.confidence);
   return { ...one, matches: again };
+}
+
+/** What would be shown of the matches; without the tokens. */
+function withTiers(one: Rankable): Rankable {
+  if (one.isExplicit) return one;
+  const tiers = tiersOf(one.matches, settings());
+  const ranked = one.matches.flatMap(({ card, confidence, excluded }, at) =>
+    excluded ? [] : [{ id: card.id, confidence, shown: tiers[at] ?? (false as const) }],
+  );
+  return { ...one, result: { ...one.result, ranked } };
 }
 
 /** One pool, and each source as a pool of its own. Sources carry the name of their set. */

@@ -292,7 +292,7 @@ describe("headless.fill_sessions", () => {
     const { code, out } = await run.work(["--all"]);
     expect(out).toContain("every task of the scope is done");
     expect(code).toBe(0);
-    expect(out).toContain("Session 1 goes on");
+    expect(out).toContain("Session 1 continues");
     const { sessions, tests, tasks_completed } = run.report();
     expect(tasks_completed).toBe(9);
     // 118,000 of 140,000 tokens. After eight tasks there is room for another one, but not for four.

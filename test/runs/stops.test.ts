@@ -43,11 +43,11 @@ describe("stopping", () => {
     expect(out).toContain("The run is to stop: asked to save and end. Ctrl-C again");
     expect(out).toContain("Session 1 stopped; window");
     expect(out).toContain("Stopped (stopped)");
-    expect(out).toMatch(/\nGo on with: haversack work --all --continue\n$/);
+    expect(out).toMatch(/\nContinue with: haversack work --all --continue\n$/);
     expect(code).toBe(1);
     expect(Object.values(await run.status())).toEqual(["todo", "todo"]);
     const again = await run.work(["--all", "--continue"]);
-    expect(again.out).toContain("goes on with claude-code");
+    expect(again.out).toContain("continues with claude-code");
     expect(again.code).toBe(0);
     expect(run.sessions()[1]?.tasks.toSorted()).toEqual(run.sessions()[0]?.tasks.toSorted());
     expect(run.sessions()[1]?.prompt).toContain("the rest");
@@ -210,7 +210,7 @@ describe("a runner that is killed", () => {
     running.child.kill("SIGKILL");
     await running.ended;
     const { out } = await run.work(["--all", "--continue"]);
-    expect(out).toContain("goes on with claude-code: 2 open tasks");
+    expect(out).toContain("continues with claude-code: 2 open tasks");
     expect(out).toContain("Stopped (max-tokens)");
     expect(run.report().sessions[0]).toMatchObject({ end: "crashed", tokens: 5000 });
   });
@@ -354,7 +354,7 @@ it("a store that is removed stops the run, which saves what it knew; with that i
   expect(code).toBe(1);
   expect(out).toContain("Stopped (store-gone): somebody removed or replaced the project's store");
   expect(run.leftovers()).toEqual([]);
-  const [, copy] = /`haversack store restore (\S+)` takes it back/.exec(out) ?? [];
+  const [, copy] = /`haversack store restore (\S+)` restores it/.exec(out) ?? [];
   const [name] = /R\d+/.exec(id) ?? [];
   expect(run.git("show", `refs/haversack/runs/${name}/1:half.txt`)).toBe("half");
   expect((await run.haversack("store", "restore", copy ?? "")).code).toBe(0);

@@ -129,10 +129,11 @@ export function withSentence({ index }: Pool, { key, text }: PoolSkill, sentence
   };
 }
 
-function rest(index: PoolIndex): Pick<PoolIndex, "hasRules" | "cards" | "body" | "cardsNamed" | "names"> {
+function rest(index: PoolIndex): Pick<PoolIndex, "hasRules" | "cards" | "hidden" | "body" | "cardsNamed" | "names"> {
   return {
     hasRules: () => index.hasRules(),
     cards: (keys) => index.cards(keys),
+    hidden: (keys) => index.hidden(keys),
     body: (hash) => index.body(hash),
     cardsNamed: (ids) => index.cardsNamed(ids),
     names: (limit) => index.names(limit),

@@ -56,6 +56,12 @@ describe.each([{ kind: "on disk" }, { kind: "in memory" }])("skills of a long pr
     writeSkill("pdf-forms", "Forms.");
     now += 3_000;
     expect(skills.search("pdf forms", { limit: 8 })).toMatchObject({ found: [{ id: "pdf-forms" }], total: 2 });
+    // "ab" is the beginning of a word of all descriptions, which only the full-text search finds.
+    const confidences = skills
+      .search("second quokka walrus zebra giraffe ab", { limit: 8 })
+      .found.map(({ confidence }) => confidence);
+    expect(confidences).toHaveLength(2);
+    expect(confidences).toEqual([...confidences].sort((a, b) => b - a));
   });
 
   it("writes to disk only in a project that has the folder", () => {

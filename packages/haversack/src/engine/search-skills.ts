@@ -42,11 +42,13 @@ export function searchSkills(
       limit * 2,
     );
     const cards = new Map(index.cards(keys).map((card) => [card.key, card]));
+    // What only the full-text search finds stands last, so it must not look likelier than what stands before it.
+    const confidence = Math.min(0.05, ...found.map((one) => one.confidence));
     for (const key of keys) {
       const card = cards.get(key);
       if (!card || seen.has(card.id) || !(card.modelInvocable || forPeople)) continue;
-      const reasons: Reason[] = [{ feature: "body", text: "full-text search", strength: 0.05 }];
-      found.push({ id: card.id, name: card.name, brief: card.brief, confidence: 0.05, reasons, disclosure: "none" });
+      const reasons: Reason[] = [{ feature: "body", text: "full-text search", strength: confidence }];
+      found.push({ id: card.id, name: card.name, brief: card.brief, confidence, reasons, disclosure: "none" });
     }
   }
   return found.slice(0, limit);

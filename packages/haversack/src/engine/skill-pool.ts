@@ -238,6 +238,10 @@ export class SkillPool implements MatchIndex, LoadIndex {
     return keys.flatMap((key) => members.get(key)?.card ?? []);
   }
 
+  hidden(keys: readonly number[]): number[] {
+    return this.cards(keys).flatMap(({ key, modelInvocable }) => (modelInvocable ? [] : [key]));
+  }
+
   /** Patterns that once ran out of time are not run again. */
   dropSlowPatterns(sources: readonly string[]): void {
     for (const source of sources) this.#slow.add(source);

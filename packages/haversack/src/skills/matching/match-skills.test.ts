@@ -31,6 +31,7 @@ function indexOf(rules: Record<string, unknown>, cards: Record<string, Partial<S
         patterns.filter(({ kind }) => kinds.includes(kind)).map((row) => ({ ...row, skill })),
       ),
     alwaysActive: () => compiled.flatMap(({ rule }, skill) => (rule?.alwaysActive ? [skill] : [])),
+    hidden: (keys) => keys.filter((key) => cards[names[key]!]?.modelInvocable === false),
     cards: (keys) =>
       keys.map((key) => ({
         key,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryIndex } from "./memory-index.ts";
-import { NAME_CONFIDENCE, RECOMMEND_CONFIDENCE, rankSkills } from "./score-text.ts";
+import { LEAST_CONFIDENCE, NAME_CONFIDENCE, RECOMMEND_CONFIDENCE, rankSkills } from "./score-text.ts";
 
 const skill = (id: string, description: string, body = "") => ({ id, name: id, description, body, tags: [] });
 const pool = [
@@ -159,8 +159,8 @@ describe("rankSkills", () => {
         "now the same for the other file",
         "nice, that reads well",
         "update the page and the tests",
-      ])("shows nothing for %s", (prompt) => {
-        expect(shown(prompt)).toEqual([]);
+      ])("shows nothing for %s, not even beside a skill that a rule shows", (prompt) => {
+        for (const { confidence } of rankSkills(prompt, small)) expect(confidence).toBeLessThan(LEAST_CONFIDENCE);
       });
 
       it.each([

@@ -89,7 +89,7 @@ export function rankSkills<Key extends SkillKey = string>(
   { limit = 10, faint, ...rivals }: RankOptions<Key> = {},
 ): RankedSkill<Key>[] {
   const scored = scoreSkills(prompt, index, rivals);
-  // If the prompt asks for no skill, scale the confidence below what a name needs. It still orders the skills.
+  // If the prompt asks for no skill, scale the confidence below what any tier needs. It still orders the skills.
   const asks = asksForSkill(scored);
   const ranked = scored.map((one) => ({
     ...one,
@@ -97,7 +97,7 @@ export function rankSkills<Key extends SkillKey = string>(
       ? NAMED_CONFIDENCE
       : one.isOrdered
         ? Math.max(ORDERED_CONFIDENCE, confidenceOf(one.sure))
-        : confidenceOf(one.sure) * (asks ? 1 : NAME_CONFIDENCE),
+        : confidenceOf(one.sure) * (asks ? 1 : LEAST_CONFIDENCE),
   }));
   ranked.sort(
     (a, b) =>
@@ -127,6 +127,8 @@ export interface Faint {
 export const RECOMMEND_CONFIDENCE = 0.4;
 /** The minimum confidence for a name. A model that sees five names tells them apart better than word statistics can. */
 export const NAME_CONFIDENCE = 0.03;
+/** The minimum confidence of the second and third, if anything is shown. */
+export const LEAST_CONFIDENCE = 0.01;
 
 const NAMED_CONFIDENCE = 0.99;
 const ORDERED_CONFIDENCE = 0.6;

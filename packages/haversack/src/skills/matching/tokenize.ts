@@ -222,10 +222,16 @@ function humps(word: string, signs: Patterns): string[] {
 }
 
 function addPiece(tokens: Token[], text: string, { at, kind }: Pick<Token, "at" | "kind">, signs: Patterns): number {
-  if (VERSION.test(text)) addVersion(tokens, text, at);
-  const isTerm = (text.length > 1 || text > "\x7f") && !STOP_WORDS.has(text) && signs.letter.test(text);
+  if (text <= "9999" && VERSION.test(text)) addVersion(tokens, text, at);
+  const isTerm =
+    (text.length > 1 || text > "\x7f") && !STOP_WORDS.has(text) && (isLatin(text) || signs.letter.test(text));
   if (isTerm) tokens.push({ term: termOf(text), kind, text, at });
   return 1;
+}
+
+/** Most words begin with a letter from a to z, which needs no pattern. */
+function isLatin(word: string): boolean {
+  return word >= "a" && word < "{";
 }
 
 /** A number alone says nothing. After a name it is a version: "Angular 17" and angular-17 are not Angular 18. */

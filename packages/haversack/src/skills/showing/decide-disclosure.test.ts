@@ -73,14 +73,27 @@ describe("decideDisclosure", () => {
       f: "left out: at most 5 names a prompt",
       g: "below 0.03, the threshold for a name",
     });
-    const beside = decide([match("a", { confidence: 0.9 }), match("b", { confidence: 0.05 })]);
+    const weak = ["b", "c"].map((id) => match(id, { confidence: 0.05 }));
+    const beside = decide([match("a", { confidence: 0.9 }), ...weak]);
     expect(beside).toMatchObject({
       fresh: ["a"],
-      names: [],
-      verdicts: { b: "left out: another skill is far more likely" },
+      names: ["b"],
+      verdicts: { c: "left out: another skill is far more likely" },
     });
     const asked = decide([match("a", { confidence: 0.02 })], { isExplicit: true });
     expect(asked.verdicts).toEqual({ a: "below 0.03, the threshold when asked for skills" });
+  });
+
+  it("shows the best three where it is sure of none, and two where it is, unless nearly nothing speaks for them", () => {
+    const faint = (confidence: number) => match(String(confidence), { confidence });
+    expect(decide([match("a", { confidence: 0.2 }), faint(0.02), faint(0.01), faint(0.01)]).names).toEqual([
+      "a",
+      "0.02",
+      "0.01",
+    ]);
+    expect(decide([match("a", { confidence: 0.2 }), faint(0.009)]).names).toEqual(["a"]);
+    expect(decide([match("a", { confidence: 0.9 }), faint(0.02), faint(0.01)]).names).toEqual(["0.02"]);
+    expect(decide([faint(0.029), faint(0.02)]).format).toBe("none");
   });
 
   it("takes a rule's own threshold over the setting", () => {

@@ -34,7 +34,7 @@ Activate: Skill(skill: "guard")
 Search.`);
   });
 
-  it("full: candidates by name below the cards, with fewer words the more there are", () => {
+  it("full: candidates by name below the cards, with fewer words than alone, and the fewer the more there are", () => {
     const long = "Fill in and read PDF forms of every kind, with the values of a table";
     const names = ["b", "c", "d", "e", "f"].map((id) => entry(id, undefined, { brief: long }));
     const { text } = formatFull({ fresh: [entry("a")], names, known: [] });
@@ -48,8 +48,11 @@ Activate: Skill(skill: "a")
 
 Perhaps:
 ${["b", "c", "d", "e", "f"].map((id) => `${id}: Fill in and read`).join("\n")}`);
-    const one = formatFull({ fresh: [entry("a")], names: names.slice(0, 1), known: [] }).text;
-    expect(one).toContain("b: Fill in and read PDF forms of every kind");
+    const one = names.slice(0, 1);
+    expect(formatFull({ fresh: [entry("a")], names: one, known: [] }).text).toMatch(/^b: Fill in and read PDF forms$/m);
+    expect(formatNames({ fresh: [], names: one, known: [] }).text).toMatch(
+      /^b: Fill in and read PDF forms of every kind$/m,
+    );
   });
 
   it("full: says how to load a candidate where that differs from the card's way", () => {

@@ -71,7 +71,7 @@ export function formatNames({ names = [], known, searchHint }: DisclosureInput):
     "# Skills Available",
     "",
     ...(names.length > 0
-      ? [`${names.length > 1 ? `${DECIDE} each: does` : "Does"} the task need it?`, ...gistLines(names)]
+      ? [`${names.length > 1 ? `${DECIDE} each: does` : "Does"} the task need it?`, ...gistLines(names, false)]
       : []),
     ...(known.length > 0 ? [formatNameList(known)] : []),
     "",
@@ -85,12 +85,16 @@ export function formatNames({ names = [], known, searchHint }: DisclosureInput):
 function formatGists(names: readonly Entry[], cards: readonly Entry[]): string[] {
   if (names.length === 0) return [];
   const ways = new Set([...cards, ...names].map(({ id, activation }) => withPlaceholder(activation, id)));
-  return ["Perhaps:", ...gistLines(names), ...(ways.size === 1 && !ways.has(undefined) ? [] : [howToActivate(names)])];
+  return [
+    "Perhaps:",
+    ...gistLines(names, true),
+    ...(ways.size === 1 && !ways.has(undefined) ? [] : [howToActivate(names)]),
+  ];
 }
 
-/** The more names, the fewer words: one card and five names stay within 120 tokens. */
-function gistLines(names: readonly Entry[]): string[] {
-  const words = names.length > 3 ? 4 : names.length > 1 ? 8 : 10;
+/** The more names, the fewer words: one card and five names stay within 120 tokens. Beside a card a name is a second thought. */
+function gistLines(names: readonly Entry[], isBesideCard: boolean): string[] {
+  const words = names.length > 3 ? 4 : isBesideCard ? 6 : names.length > 1 ? 8 : 10;
   return names.map(({ id, brief }) => (brief === "" ? id : `${id}: ${firstWords(brief, words)}`));
 }
 

@@ -180,6 +180,10 @@ export class SqliteSkillIndex extends SkillRows implements MatchIndex {
     return this.#facts;
   }
 
+  hidden(keys: readonly number[]): number[] {
+    return this.allIn(HIDDEN, keys).map(({ key }) => Number(key));
+  }
+
   names(limit: number): string[] {
     return this.all(NAMES, limit).map(({ id }) => String(id));
   }
@@ -293,6 +297,7 @@ SELECT size, size - (SELECT count(*) FROM skills WHERE active = 1 AND source_kin
 FROM (SELECT count(*) AS size FROM skills WHERE active = 1)`;
 const NAMES =
   "SELECT id FROM skills WHERE active = 1 AND model_invocable = 1 AND source_kind <> 'rule' ORDER BY id LIMIT ?";
+const HIDDEN = "SELECT key FROM skills WHERE active = 1 AND model_invocable = 0 AND key IN ()";
 const TERMS = "SELECT term, share, lists FROM terms WHERE term IN ()";
 const TRIGGERS = `SELECT skill, kind, phrase, weight FROM triggers WHERE stem IN ${ALL_OF_JSON}`;
 const ALWAYS = "SELECT skill FROM skill_rules WHERE json_extract(data, '$.alwaysActive') = 1";
