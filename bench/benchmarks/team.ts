@@ -4,6 +4,7 @@
  * ways: all in one process, where claims that wait at the same time share a statement, and each with a connection of its own, as in 16 processes.
  * Also measures the next batch at 100,000 tasks.
  */
+import { readdirSync, readFileSync } from "node:fs";
 import { type Connection, connect } from "../../packages/haversack/src/store/postgres/connection.ts";
 import { type Place, readPlace } from "../../packages/haversack/src/store/postgres/place.ts";
 import { PostgresWorkStore } from "../../packages/haversack/src/store/postgres/postgres-work-store.ts";
@@ -56,20 +57,20 @@ export const team: Benchmark = {
       const rows: (string | number)[][] = [];
       const goals: Goal[] = [];
       for (const [size, count] of SIZES) {
-        const rates = new Map<string, number[]>();
-        const note = (name: string, rate: number, round: number) => {
-          if (round >= 0) rates.set(name, [...(rates.get(name) ?? []), rate]);
+        const timings = new Map<string, Timing[]>();
+        const note = (name: string, timing: Timing, round: number) => {
+          if (round >= 0) timings.set(name, [...(timings.get(name) ?? []), timing]);
         };
         for (let round = -1; round < ROUNDS; round++) {
           await reset(db);
           for (const [name, sqlOf] of Object.entries(BARE)) {
-            note(name, await bareClaims(place, sqlOf(size), size, count), round);
+            note(name, await bareClaims(host.pid, place, sqlOf(size), size, count), round);
             await reset(db);
           }
           // The very first claim takes the general path; the others are measured.
           await store.claim({ leaseMs: LEASE_MS }, by("first"));
           for (const [name, stores] of Object.entries(OURS)) {
-            note(name, await ourClaims(stores, size, count), round);
+            note(name, await ourClaims(host.pid, stores, size, count), round);
             if (name === "one process") {
               await reset(db);
               await store.claim({ leaseMs: LEASE_MS }, by("first"));
@@ -77,21 +78,28 @@ export const team: Benchmark = {
           }
           for (const peer of peers) {
             await peer.tidy();
-            note(peer.name, await timed(count / PEER_SHARE, size, (claimer) => peer.claim(claimer, size), 1), round);
+            note(
+              peer.name,
+              await timed(host.pid, count / PEER_SHARE, size, (claimer) => peer.claim(claimer, size), 1),
+              round,
+            );
           }
         }
-        const rate = (name: string) => quantile(rates.get(name) ?? [], 0.5);
+        const of = (name: string, key: keyof Timing) => (timings.get(name) ?? []).map((timing) => timing[key]);
         const name = size === 1 ? "one by one" : `in ${size}s`;
         for (const ours of Object.keys(OURS)) {
           for (const other of [...Object.keys(BARE), ...peers.map((peer) => peer.name)]) {
-            // Of each round for itself: the machine may be slower in one than in another.
-            const ratios = (rates.get(ours) ?? []).map((own, round) => own / (rates.get(other)?.[round] ?? Number.NaN));
-            const ratio = quantile(ratios, 0.5);
             const what = `claims ${name}, ${ours}, to ${other}`;
-            rows.push([what, Math.round(rate(ours)), Math.round(rate(other)), ratio.toFixed(2)]);
+            const cells = (["perSecond", "cpuMicros"] as const).map((key) => {
+              const [own, others] = [of(ours, key), of(other, key)];
+              // Of each round for itself: the machine may be slower in one than in another.
+              const ratios = own.map((value, round) => value / (others[round] ?? Number.NaN));
+              return [...[own, others].map((values) => Math.round(quantile(values, 0.5))), quantile(ratios, 0.5)];
+            }) as [number[], number[]];
+            rows.push([what, ...cells.flatMap(([own = 0, others = 0, ratio = 0]) => [own, others, ratio.toFixed(2)])]);
             if (other === TWO_TABLES) continue;
             const limit = other === SAME_TABLES ? 0.7 : 1;
-            goals.push({ name: what, value: ratio, limit, side: "at-least" });
+            goals.push({ name: what, value: cells[0][2] ?? 0, limit, side: "at-least" });
           }
         }
       }
@@ -107,11 +115,11 @@ export const team: Benchmark = {
         "next batch of 3 at 100,000 tasks: median and p95 ms",
         quantile(times, 0.5).toFixed(2),
         p95.toFixed(2),
-        "",
+        ...["", "", "", ""],
       ]);
       goals.push({ name: "next batch at 100,000 tasks, p95", value: p95, limit: 5, side: "at-most", unit: " ms" });
       return {
-        table: { columns: ["claims per second of 16 claimers", "Haversack", "other", "ratio"], rows },
+        table: { columns: ["16 claimers", "claims/s", "other", "ratio", "µs of processor", "other", "ratio"], rows },
         goals,
         notes: [
           typeof opened === "string"
@@ -149,19 +157,27 @@ async function reset(db: Connection): Promise<void> {
 /** A connection plans its statements at its first claims, and again after each `reset`. The server keeps a plan after five. */
 const WARM_UP = 6;
 
-/** Claims per second. */
+interface Timing {
+  perSecond: number;
+  /** Processor time for each task, of the server's processes and this one. Other programs on the machine change it less than the rate. */
+  cpuMicros: number;
+}
+
 async function timed(
+  server: number,
   count: number,
   size: number,
   claim: (claimer: number) => Promise<number>,
   warmUp = WARM_UP,
-): Promise<number> {
+): Promise<Timing> {
   const all = Array.from({ length: CLAIMERS }, (_, claimer) => claimer);
   for (let round = 0; round < warmUp; round++) await Promise.all(all.map(claim));
   let left = count;
+  const before = cpuOf(server);
+  const own = process.cpuUsage();
   const began = performance.now();
   await Promise.all(
-    Array.from({ length: CLAIMERS }, async (_, claimer) => {
+    all.map(async (claimer) => {
       while (left > 0) {
         left -= size;
         const got = await claim(claimer);
@@ -169,11 +185,30 @@ async function timed(
       }
     }),
   );
-  return (count / (performance.now() - began)) * 1000;
+  const perSecond = (count / (performance.now() - began)) * 1000;
+  const { user, system } = process.cpuUsage(own);
+  let micros = user + system;
+  for (const [pid, used] of cpuOf(server)) micros += used - (before.get(pid) ?? 0);
+  return { perSecond, cpuMicros: micros / count };
 }
 
-function ourClaims(stores: readonly PostgresWorkStore[], size: number, count: number): Promise<number> {
-  return timed(count, size, async (claimer) => {
+/** Microseconds used by each process of the server. Only Linux tells them. */
+function cpuOf(server: number): Map<string, number> {
+  const used = new Map<string, number>();
+  for (const pid of process.platform === "linux" ? readdirSync("/proc") : []) {
+    try {
+      const parent = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1];
+      if (Number(parent) !== server) continue;
+      used.set(pid, Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1000);
+    } catch {
+      // No process, or it has just ended.
+    }
+  }
+  return used;
+}
+
+function ourClaims(server: number, stores: readonly PostgresWorkStore[], size: number, count: number): Promise<Timing> {
+  return timed(server, count, size, async (claimer) => {
     const store = stores[claimer % stores.length] as PostgresWorkStore;
     const actor = by(`claimer-${claimer}`);
     if (size > 1) return (await store.claimSeveral({ leaseMs: LEASE_MS }, size, actor)).length;
@@ -204,13 +239,13 @@ const BARE: Readonly<Record<string, (size: number) => string>> = {
   [TWO_TABLES]: (size) => `${picked(size)} ${held} RETURNING task`,
 };
 
-async function bareClaims(place: Place, sql: string, size: number, count: number): Promise<number> {
+async function bareClaims(server: number, place: Place, sql: string, size: number, count: number): Promise<Timing> {
   const connections = await Promise.all(Array.from({ length: CLAIMERS }, () => connect(place, { timeoutMs: 5000 })));
   try {
     // Without the log of changes, which a bare queue does not have.
     for (const connection of connections)
       await connection.exec(`SET search_path TO ${place.schema}; SET haversack.is_claiming TO 'on'`);
-    return await timed(count, size, async (claimer) => {
+    return await timed(server, count, size, async (claimer) => {
       const now = new Date();
       const values = [`claimer-${claimer}`, now.toISOString(), now.getTime() + LEASE_MS];
       return (await connections[claimer]?.query(sql, ...values))?.length ?? 0;

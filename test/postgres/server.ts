@@ -251,7 +251,7 @@ async function freePort(): Promise<number> {
 
 // One server for all test files of a run: the first that needs it starts it, the end of the run stops it.
 
-/** Undefined: none can be started here; the reason was printed. */
+/** Undefined: none can be started here; the end of the run prints the reason. */
 export async function sharedServer(folder: string): Promise<{ url: string; socketUrl: string } | undefined> {
   const file = join(folder, "server.json");
   try {
@@ -259,7 +259,8 @@ export async function sharedServer(folder: string): Promise<{ url: string; socke
   } catch {
     for (let tries = 0; tries < 600; tries++) {
       try {
-        return JSON.parse(readFileSync(file, "utf8")) ?? undefined;
+        const found = JSON.parse(readFileSync(file, "utf8"));
+        return found.why === undefined ? found : undefined;
       } catch {
         await sleep(100);
       }
@@ -268,8 +269,7 @@ export async function sharedServer(folder: string): Promise<{ url: string; socke
   }
   const why = whyNoServer();
   if (why !== undefined) {
-    console.warn(`PostgreSQL was not tested: ${why}`);
-    writeFileSync(file, "null");
+    writeFileSync(file, JSON.stringify({ why }));
     return undefined;
   }
   const { url, socketUrl, pid, folder: place } = await startServer({ isDetached: true });
@@ -278,13 +278,15 @@ export async function sharedServer(folder: string): Promise<{ url: string; socke
 }
 
 export async function stopShared(folder: string): Promise<void> {
-  let found: { pid: number; place: string } | null = null;
+  let found: { pid: number; place: string } | { why: string } | undefined;
   try {
     found = JSON.parse(readFileSync(join(folder, "server.json"), "utf8"));
   } catch {
     // None was started.
   }
-  if (found) {
+  if (found && "why" in found)
+    console.warn(`\nNOT TESTED: everything on PostgreSQL was skipped, because ${found.why}.`);
+  else if (found) {
     await stopProcess(found.pid);
     rmSync(found.place, { recursive: true, force: true });
   }

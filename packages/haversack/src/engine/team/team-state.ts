@@ -16,6 +16,24 @@ export function teamState(handle: StoreHandle): TeamState | undefined {
   return { shared: mark.shown, backlog, conflicts, ...(takenAt && { takenAt }), ...(offline && { offline }) };
 }
 
+/** After a failed attempt to connect, no other is made for this long at most. */
+export const MOST_OFFLINE_MS = 30_000;
+
+/** The server did not answer a moment ago. A time further ahead was noted before the clock was set back. */
+export function isOffline({ offline }: Pick<TeamState, "offline">, now: number): boolean {
+  const leftMs = offline ? offline.until.getTime() - now : 0;
+  return leftMs > 0 && leftMs <= MOST_OFFLINE_MS;
+}
+
+/** How old the snapshot of a long-lived process may be. */
+const SNAPSHOT_MS = 10_000;
+
+/** Whether a long-lived process should send what waits and read what is new. */
+export function isDue(team: TeamState, now: number): boolean {
+  if (isOffline(team, now)) return false;
+  return team.backlog.count > 0 || !team.takenAt || Math.abs(now - team.takenAt.getTime()) > SNAPSHOT_MS;
+}
+
 /** snake_case, for JSON. */
 export function viewTeam({ shared, backlog, conflicts, takenAt, offline }: TeamState): object {
   return {

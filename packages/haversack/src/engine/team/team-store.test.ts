@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Scratch, scratch, server } from "../../store/postgres/scratch-postgres.suite.ts";
 import { backupStore, restoreStore } from "../../store/sqlite/maintenance/backup.ts";
-import { listConflicts, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
+import { listConflicts, noteOffline, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
 import { addToSpool } from "../../store/sqlite/spool/spool-files.ts";
 import { readInSpool } from "../../store/sqlite/spool/take-in.ts";
 import { letGo, takeBack } from "../../store/sqlite/work/events/session-claims.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { LEASE_MS, type Machine, openMachine, rowsOf, rowsOnServer } from "./team-machine.suite.ts";
+import { isDue, teamState } from "./team-state.ts";
 
+const HOUR_MS = 3_600_000;
 const agent = (name: string, sessionId = `session of ${name}`): Actor => ({ name, sessionId, at: new Date() });
 const person: Actor = { name: "pat", isPerson: true, at: new Date() };
 const claim = (taskId?: string) => ({ leaseMs: LEASE_MS, ...(taskId !== undefined && { taskId }) });
@@ -240,5 +242,18 @@ describe.skipIf(!server)("a project that a team shares", () => {
     await one.online.createTask({ title: "Later" }, person);
     expect(readSnapshotState(one.handle).backlog.count).toBe(1);
     await expectSame(one);
+  });
+
+  it("asks the server again when the clock was set back, whatever was noted before", async () => {
+    const one = await machine();
+    await one.offline.listAgents();
+    const [since, until] = [new Date(Date.now() + HOUR_MS), new Date(Date.now() + HOUR_MS + 1000)];
+    noteOffline(one.handle, { since, until, reason: "gone" });
+    const state = teamState(one.handle);
+    if (!state) throw new Error("not shared");
+    expect(isDue({ ...state, takenAt: since }, Date.now())).toBe(true);
+    await one.online.createTask({ title: "Now" }, person);
+    expect(readSnapshotState(one.handle)).toMatchObject({ backlog: { count: 0 } });
+    expect(readSnapshotState(one.handle).offline).toBeUndefined();
   });
 });

@@ -14,7 +14,7 @@ import type { WorkStore } from "../../store/work-store.ts";
 import type { Claim } from "../../work/task.ts";
 import { forwardOutbox, nameOf } from "./forward.ts";
 import { refreshSnapshot } from "./snapshot.ts";
-import { changesWait } from "./team-state.ts";
+import { changesWait, isOffline, MOST_OFFLINE_MS } from "./team-state.ts";
 
 /** read: changes nothing. change: can be made here and sent later. online: needs the shared store. */
 type Kind = "read" | "change" | "online";
@@ -90,7 +90,7 @@ export interface TeamOptions {
 
 /** After a failed attempt to connect, the next one waits this many times its duration, within limits. */
 const REMEMBERED_TIMES = 5;
-const REMEMBERED_MS = { least: 1000, most: 30_000 };
+const LEAST_OFFLINE_MS = 1000;
 
 /** How long a command waits for a server that does not answer. */
 const CONNECT_MS = 2000;
@@ -171,9 +171,10 @@ class Team {
 
   /** Whether the shared store answers. If so, it has all changes of this machine. */
   async reach({ isPatient = false } = {}): Promise<boolean> {
-    const { offline, cursor, outbox } = readSnapshotState(this.#handle);
+    const state = readSnapshotState(this.#handle);
+    const { offline, cursor, outbox } = state;
     const now = Date.now();
-    if (offline && offline.until.getTime() > now && !isPatient && cursor !== undefined) return false;
+    if (!isPatient && cursor !== undefined && isOffline(state, now)) return false;
     try {
       await this.server.prepare();
       if (!this.#isJoined) await this.#join?.(this.server);
@@ -195,8 +196,8 @@ class Team {
       if (this.#handle.isReadOnly) return false;
       const reason = (error as Error).message;
       const tookMs = Date.now() - now;
-      const { least, most } = REMEMBERED_MS;
-      const until = new Date(Date.now() + Math.min(most, Math.max(least, REMEMBERED_TIMES * tookMs)));
+      const untilMs = Math.min(MOST_OFFLINE_MS, Math.max(LEAST_OFFLINE_MS, REMEMBERED_TIMES * tookMs));
+      const until = new Date(Date.now() + untilMs);
       noteOffline(this.#handle, { since: new Date(now), until, reason });
       return false;
     }

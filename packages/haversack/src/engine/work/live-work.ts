@@ -11,7 +11,7 @@ import { clientName } from "../../work/agent-name.ts";
 import type { KeptProject, OpenProject } from "../open-project.ts";
 import { retireOldState } from "../open-project.ts";
 import { ensureStateFolder, outputLimits } from "../project.ts";
-import { type TeamState, teamState } from "../team/team-state.ts";
+import { isDue, teamState } from "../team/team-state.ts";
 import { type CallMarks, callerOfCall } from "../window-of-call.ts";
 import { KeptWork, type ProjectWork, sharedUrl } from "../work-of.ts";
 import { actorForCall } from "./actor.ts";
@@ -38,14 +38,8 @@ export interface WorkCall {
 /** After this time, tell the caller that the store is busy. */
 const BUSY_MS = 5000;
 
-/** How often it looks whether a hook has written something, and how old the snapshot may be. */
+/** How often it looks whether a hook has written something. */
 const TICK_MS = 2000;
-const SNAPSHOT_MS = 10_000;
-
-function isDue({ backlog, takenAt, offline }: TeamState, now: number): boolean {
-  if (offline && offline.until.getTime() > now) return false;
-  return backlog.count > 0 || !takenAt || now - takenAt.getTime() > SNAPSHOT_MS;
-}
 
 export class LiveWork {
   readonly #project: KeptProject;
