@@ -273,6 +273,9 @@ export async function sharedServer(folder: string): Promise<{ url: string; socke
     return undefined;
   }
   const { url, socketUrl, pid, folder: place } = await startServer({ isDetached: true });
+  // A run that is killed cannot stop it. A test file is run by a child of the run.
+  const watch = `while kill -0 ${process.ppid} && kill -0 ${pid}; do sleep 2; done; kill -INT ${pid} && sleep 5; rm -rf '${place}'`;
+  spawn("/bin/sh", ["-c", watch], { detached: true, stdio: "ignore" }).unref();
   writeFileSync(file, JSON.stringify({ url, socketUrl, pid, place }));
   return { url, socketUrl };
 }
