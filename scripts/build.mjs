@@ -1,6 +1,16 @@
 // Builds the published package: the bin, the hook and the commands as CJS files, the library as ESM, then the declarations and the JSON Schema of the config.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -98,6 +108,8 @@ for (const [path, { exports: names }] of Object.entries(programs.metafile.output
   const lines = [`import library from "./library/${name}.cjs";`, `export const { ${names.join(", ")} } = library;`];
   writeFileSync(join(dist, `${name}.js`), `${lines.join("\n")}\n`);
 }
+// npm sets this only while it installs: a linked clone would lose its command with the next build.
+chmodSync(join(dist, "haversack.cjs"), 0o755);
 // npm shows the README in the package.
 cpSync(join(root, "README.md"), join(home, "README.md"));
 // The files that `haversack workflow add` copies.

@@ -51,6 +51,10 @@ describe("the installed package", () => {
     expect(run("store", "check", "--json").status).toBe(0);
   });
 
+  it("runs as a link to this clone too, whose next build must not take that away", () => {
+    expect(statSync(join(HOME, "dist/haversack.cjs")).mode & 0o111).toBe(0o111);
+  });
+
   it("has typed entries", () => {
     writeFileSync(
       join(folder, "use.ts"),
