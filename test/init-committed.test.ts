@@ -1,4 +1,5 @@
-/** init where git commits Gemini CLI's project settings, with the built bins. */
+/** init where git commits the project settings of Gemini CLI or Codex, with the built bins. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { repository, snapshot } from "./wiring-repo.ts";
@@ -39,4 +40,29 @@ it("works with that command, and is content afterwards", () => {
   expect(repo.run("init", "--yes", "--user", "--client", "gemini").code).toBe(0);
   expect(repo.read(join(repo.home, SETTINGS))).toContain("BeforeAgent");
   expect(repo.run("init", "--yes", "--client", "gemini")).toMatchObject({ code: 0, err: "" });
+});
+
+it("does the same for Codex, whose project settings teams commit too", () => {
+  const config = ".codex/config.toml";
+  const command = "`haversack init --user --client codex`";
+  const repo = repository();
+  repo.write(config, 'model = "gpt"\n');
+  repo.git("add", "--force", config);
+  repo.write("opencode.json", "{}\n");
+  const first = repo.run("init", "--yes");
+  expect(first.code).toBe(0);
+  expect(first.err).toContain("Codex is not connected");
+  expect(first.err).toContain(command);
+  expect(first.out).not.toMatch(/Start a new [^:]*Codex/);
+  expect(repo.read(config)).toBe('model = "gpt"\n');
+  expect(existsSync(join(repo.root, ".codex/hooks.json"))).toBe(false);
+  expect(repo.read(".opencode/plugin/haversack.js")).toContain("opencode-plugin.mjs");
+
+  const alone = repo.run("init", "--yes", "--client", "codex");
+  expect(alone).toMatchObject({ code: 1, err: expect.stringContaining(command) });
+
+  expect(repo.run("init", "--yes", "--user", "--client", "codex").code).toBe(0);
+  const again = repo.run("init", "--yes");
+  expect(again.err).not.toContain("is not connected");
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining("everything is connected") });
 });

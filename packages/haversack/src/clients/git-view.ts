@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { HaversackError } from "../base/errors.ts";
+import { committedFile } from "../engine/init.ts";
 import type { WiredFile, WiringPlace } from "../engine/wiring.ts";
 
 /** no-git: there is a repository, but git is missing or refuses to work. */
@@ -55,22 +56,16 @@ function run(root: string, args: readonly string[], input = "") {
   return spawnSync("git", ["-C", root, ...args], { encoding: "utf8", timeout: 10_000, input });
 }
 
-/** We write paths of this machine, which must not be committed. */
-function refuseTracked(path: string, root: string): void {
-  if (gitView(root, path) !== "tracked") return;
-  const text = `${path} is committed in this repository; paths of this machine do not belong in it`;
-  throw new HaversackError("refused", text, {
-    hint: "stop tracking it (`git rm --cached` keeps the file), or wire all projects with `haversack init --user`",
-  });
-}
-
-/** Wraps a file so it is not written while git tracks it. */
+/** Wraps a file with paths of this machine so it is not written while git tracks it. */
 export function untracked(file: WiredFile, { scope }: WiringPlace, root: string): WiredFile {
   if (scope === "user") return file;
+  const isTracked = () => gitView(root, file.path) === "tracked";
   return {
     ...file,
+    isTracked,
     wire: (text) => {
-      refuseTracked(file.path, root);
+      // `init` leaves such a client out before it plans; the file may have been committed since.
+      if (isTracked()) throw new HaversackError("refused", committedFile(file.path));
       return file.wire(text);
     },
   };

@@ -46,6 +46,31 @@ export function planInit(clients: readonly Client[], place: WiringPlace): Planne
   });
 }
 
+/** Why a client cannot be wired in this scope, and what works instead. `isElsewhere`: its user settings are wired, so nothing is missing. */
+export interface BlockedClient {
+  client: Client;
+  why: string;
+  instead: string;
+  isElsewhere: boolean;
+}
+
+export function blockedClient(client: Client, place: WiringPlace): BlockedClient | undefined {
+  const own = client.blocked?.(place);
+  if (own) return { client, ...own, isElsewhere: false };
+  const file = client.files(place).find(({ isTracked }) => isTracked?.());
+  if (!file) return undefined;
+  return {
+    client,
+    why: committedFile(file.path),
+    instead: `Stop tracking it (\`git rm --cached\` keeps the file), or connect all your projects: \`haversack init --user --client ${client.name}\``,
+    isElsewhere: planInit([client], { ...place, scope: "user" }).length === 0,
+  };
+}
+
+export function committedFile(path: string): string {
+  return `${path} is committed in this repository, and paths of this machine do not belong in it`;
+}
+
 /** `folder`: where the receipt is kept. */
 export function applyInit(planned: readonly PlannedFile[], folder: string): void {
   // Make the folder first: write nothing that the receipt cannot record.

@@ -150,6 +150,8 @@ export interface WiredFile {
   isRecordedOnly?: boolean;
   /** The file contains only our part: without it the file is removed, whoever made it. */
   isWhole?: boolean;
+  /** Git commits it, and it would contain paths of this machine: then nothing of its client is written. Default: false. */
+  isTracked?(): boolean;
   /** Returns the same text if there is nothing to do. Throws a fault if the text cannot be parsed. */
   wire(text: string): { text: string; keep: string[] };
   /** Removes only this client's part. If several clients write the file, `keep` has the notes of all. */

@@ -3,7 +3,7 @@ import { HaversackError } from "../../base/errors.ts";
 import { diskFileSystem } from "../../base/file-system.ts";
 import { noteCheckout } from "../../engine/checkouts.ts";
 import { gitRefusal } from "../../engine/doctor.ts";
-import { applyInit, planInit } from "../../engine/init.ts";
+import { applyInit, type BlockedClient, blockedClient, planInit } from "../../engine/init.ts";
 import { prepare } from "../../engine/open-project.ts";
 import { ensureStateFolder, notAProject, type ProjectPaths, usableConfig } from "../../engine/project.ts";
 import { refreshIndex } from "../../engine/refresh-index.ts";
@@ -98,20 +98,19 @@ export async function run(call: Call): Promise<ExitCode> {
       hint: `looked for ${chosen.clients.map(({ title }) => title).join(", ")}; --client NAME connects one that you install later, --bare sets up a project without one`,
     });
   }
-  const blocked = clients.flatMap((client) => {
-    const found = client.blocked?.(place);
-    return found ? [{ title: client.title, ...found }] : [];
-  });
+  const left = clients.flatMap((client) => blockedClient(client, place) ?? []);
+  const blocked = left.filter(({ isElsewhere }) => !isElsewhere);
   const [first] = blocked;
-  if (first && chosen.isForced && blocked.length === clients.length) {
-    throw new HaversackError("refused", `${first.title} cannot be connected here: ${first.why}`, {
+  if (first && blocked.length === clients.length) {
+    throw new HaversackError("refused", `${first.client.title} cannot be connected here: ${first.why}`, {
       hint: first.instead,
     });
   }
-  const planned = planInit(clients, place);
+  const wired = clients.filter((client) => !left.some((one) => one.client === client));
+  const planned = planInit(wired, place);
   const checkout = checkoutOf(call.io.cwd);
-  const notes = clients.flatMap((client) => client.notes(place));
-  notes.push(...blocked.map(({ title, why, instead }) => `${title} is not connected: ${why}. ${instead}`));
+  const notes = wired.flatMap((client) => client.notes(place));
+  notes.push(...blocked.map(({ client, why, instead }) => `${client.title} is not connected: ${why}. ${instead}`));
   const refusal = scope === "project" && gitRefusal(project.paths.root, call.io.env);
   if (refusal) notes.push(`${refusal.why}. ${refusal.remedy}`);
   if (isTemporary(installed)) {
@@ -194,7 +193,10 @@ export async function run(call: Call): Promise<ExitCode> {
       planned.length > 0 ? "Done." : nothingToDo(blocked),
       ...(skills === undefined ? [] : [`${skills} ${skills === 1 ? "skill is" : "skills are"} indexed.`]),
       ...consentLines(accepted, unaccepted()),
-      ...(clients.length > blocked.length ? nextSteps(clients, skills) : []),
+      ...nextSteps(
+        clients.filter((client) => !blocked.some((one) => one.client === client)),
+        skills,
+      ),
       `\`haversack doctor\` checks everything; \`haversack uninstall${scope === "user" ? " --user" : ""}\` removes it again.`,
     ].join("\n"),
   );
@@ -243,9 +245,9 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function nothingToDo(blocked: readonly { title: string }[]): string {
+function nothingToDo(blocked: readonly BlockedClient[]): string {
   if (blocked.length === 0) return "Nothing to do: everything is connected.";
-  return `Nothing was written: ${blocked.map(({ title }) => title).join(", ")} cannot be connected for this project alone.`;
+  return `Nothing was written: ${blocked.map(({ client }) => client.title).join(", ")} cannot be connected for this project alone.`;
 }
 
 /** Also where `.haversack/` already exists. */
