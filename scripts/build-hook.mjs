@@ -18,8 +18,8 @@ const PARTS = {
   "hook-wake": ["engine/events/start-session.ts", "engine/refresh-index.ts", "engine/wake/"],
   /** Ends, sub-agents, guards, changes in git, the spool, packages that do nothing because `init` has wired the client, a removed server. */
   "hook-rest": [
-    "clients/claude-code/use-commands.ts",
     "clients/own-wiring.ts",
+    "clients/use-commands.ts",
     "engine/events/later-events.ts",
     "engine/events/receipts.ts",
     "engine/work/git-changes.ts",

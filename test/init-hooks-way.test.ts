@@ -179,6 +179,54 @@ describe("a server that was removed from the client", () => {
   });
 });
 
+describe("a server that was removed from Codex", () => {
+  const OWN = /^\[mcp_servers\.haversack\]\n(?:(?!\[).*\n?)*/m;
+  const setUp = () => {
+    const repo = repository();
+    const program = repo.write(join(repo.base, "bin/codex"), "#!/bin/sh\necho codex-cli 0.166.0\n");
+    chmodSync(program, 0o755);
+    const PATH = `${join(repo.base, "bin")}:${repo.env["PATH"]}`;
+    expect(repo.runWith({ PATH }, "init", "--yes", "--client", "codex").code).toBe(0);
+    const start = { hook_event_name: "SessionStart", source: "startup", session_id: "s", cwd: repo.root };
+    const told = () => {
+      const { stdout, status } = spawnSync(process.execPath, [join(DIST, "hook.cjs"), "codex"], {
+        ...{ cwd: repo.root, env: repo.env, encoding: "utf8", input: JSON.stringify(start) },
+      });
+      expect(status).toBe(0);
+      return stdout === "" ? "" : JSON.parse(stdout).systemMessage;
+    };
+    const config = repo.read(".codex/config.toml");
+    expect(config).toMatch(OWN);
+    return { repo, told, without: config.replace(OWN, "") };
+  };
+  const HOOKS = ".codex/hooks.json";
+
+  it.each(["", "# [mcp_servers.haversack]\n", '[mcp_servers.other]\nargs = ["/opt/haversack"]\n'])(
+    "is asked no more, and the person is told once: %j",
+    (left) => {
+      const { repo, told, without } = setUp();
+      expect(asked(repo, HOOKS)).toEqual(["UserPromptSubmit", "PostToolUse"]);
+      repo.write(".codex/config.toml", without + left);
+      expect(told()).toContain("trust the changed hooks");
+      expect(asked(repo, HOOKS)).toEqual([]);
+      expect(told()).toBe("");
+    },
+  );
+
+  it.each([
+    '[mcp_servers."haversack"]\ncommand = "x"\n',
+    '[mcp_servers]\nhaversack = { command = "x" }\n',
+    'mcp_servers.haversack.command = "x"\n',
+    '[plugins."haversack@market"]\nenabled = true\n',
+  ])("counts as there in any form of the settings: %j", (form) => {
+    const { repo, told, without } = setUp();
+    repo.write(".codex/config.toml", without);
+    repo.write(join(repo.home, ".codex/config.toml"), form);
+    expect(told()).toBe("");
+    expect(asked(repo, HOOKS)).not.toEqual([]);
+  });
+});
+
 describe("doctor", () => {
   it("says which way each event goes, and measures both", () => {
     const repo = repository();

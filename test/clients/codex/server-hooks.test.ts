@@ -161,6 +161,31 @@ it("waits for the person's review like any hook", async () => {
   expect(ours(server.requests[0])).toEqual([]);
 });
 
+it("leaves no errors when the server was removed: the next session starts processes, once they are reviewed", async () => {
+  const repo = serverRepo();
+  const server = await testServer();
+  const place = { root: repo.root, env: repo.env, server, program: codexProgram() };
+  await trustAllHooks(place);
+  const config = join(repo.codexHome, "config.toml");
+  writeFileSync(config, readFileSync(config, "utf8").replace(/^\[mcp_servers\.haversack\]\n(?:(?!\[).*\n)*/m, ""));
+
+  const app = await startAppServer(place);
+  await app.turn(await app.startThread(), FITTING);
+  await app.end();
+  const told = app.hookRuns.flatMap(({ entries }) => entries.map(({ text }) => text)).join("\n");
+  expect(told).toContain("its MCP server was removed from Codex's settings");
+  expect(JSON.stringify(hooksOf(repo))).not.toContain("mcp_tool");
+
+  const next = await startAppServer(place);
+  await next.turn(await next.startThread(), FITTING);
+  await next.end();
+  expect(next.hookRuns.filter(({ status }) => status !== "completed")).toEqual([]);
+
+  const reviewed = await codexOnce(FITTING, [], { repo });
+  expect(complaints(reviewed.run)).toEqual([]);
+  expect(ours(reviewed.server.requests.at(-1)).join()).toContain("## sql-tuning\n");
+});
+
 /** How the hooks of one prompt ended, as the client tells other programs. */
 async function hookRuns({ root, env }: CodexRepo, server: ResponsesServer): Promise<string[]> {
   const place = { root, env, server, program: codexProgram() };

@@ -28,9 +28,9 @@ import {
   readSource,
   text,
 } from "../client-adapter.ts";
+import { useCommands } from "../use-commands.ts";
 import { readClaudeObservation } from "./observation.ts";
 import { agentFolder, forkedFrom, hasToolResult, readClaudeCalls, startedBy, subAgentFiles } from "./transcripts.ts";
-import { useCommands } from "./use-commands.ts";
 
 export const claudeCode: ClientAdapter = {
   client: "claude-code",
@@ -415,7 +415,7 @@ function moveFromRemovedServer(payload: Fields, env: Readonly<Record<string, str
   if (isOffered && !settings.some(({ file }) => refusesServer(file))) return undefined;
   if (hasServer(state?.text ?? "{}", root)) return undefined;
   // `doctor` only looks.
-  return !env["HAVERSACK_DOCTOR"] && asking.every(useCommands) ? MOVED : NOT_MOVED;
+  return !env["HAVERSACK_DOCTOR"] && asking.every((place) => useCommands("claude-code", place)) ? MOVED : NOT_MOVED;
 }
 
 function asksServer(file: string): boolean {

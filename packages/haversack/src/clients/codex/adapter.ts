@@ -1,8 +1,13 @@
 /** Converts Codex's hook payloads (seen in 0.166.0) to events, and answers to the output that Codex accepts. */
+import { realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { MAX_CONFIG_BYTES, readBounded } from "../../base/clean-text.ts";
+import { USER } from "../../base/safe-write.ts";
 import type { ClientEvent, EventAnswer, EventBase, ShownOutput } from "../../engine/events/client-event.ts";
 import { parentProcess } from "../../engine/events/event-project.ts";
 import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
 import type { ToolEvent } from "../../work/capture/capture.ts";
+import { repositoryRoot } from "../claude-code/adapter.ts";
 import { readShellOutput } from "../claude-code/observation.ts";
 import {
   type ClientAdapter,
@@ -17,6 +22,7 @@ import {
   resolvePath,
   text,
 } from "../client-adapter.ts";
+import { useCommands } from "../use-commands.ts";
 import {
   codexTranscripts,
   type endedCommand,
@@ -33,7 +39,10 @@ export const codex: ClientAdapter = {
   readEvents: (payload, base) => {
     return [{ ...readEvent(payload, base), receipts: "found", ...messagesWith(payload) }];
   },
-  writeAnswer: formatCodexAnswer,
+  writeAnswer: (payload, answer) => {
+    const isStart = payload["hook_event_name"] === "SessionStart";
+    return formatCodexAnswer(payload, answer, isStart ? moveFromRemovedServer(payload, process.env) : undefined);
+  },
   transcripts: codexTranscripts,
   readCalls: readCodexCalls,
   // Usually the shell that Codex starts replaces itself with the hook (`exec`), so the parent is Codex itself (seen in 0.166.0).
@@ -300,12 +309,17 @@ export const MAX_CONTEXT_BYTES = 10_000;
  * a result, block it: the model sees the reason instead. At the end of a turn, too, the model continues with the reason of a block; Codex treats
  * other text there as an error.
  */
-export function formatCodexAnswer(payload: Readonly<Record<string, unknown>>, answer: EventAnswer): string {
+export function formatCodexAnswer(
+  payload: Readonly<Record<string, unknown>>,
+  answer: EventAnswer,
+  notice?: string,
+): string {
   const { deny, prompt, sendBack } = answer;
   const result = answer.result ?? answer.output;
   const event = payload["hook_event_name"];
   const context = SILENT.has(event) ? undefined : answer.context && fitBytes(answer.context);
-  if (!context && !deny && !prompt && !result && !sendBack) return "";
+  const toPerson = notice === undefined ? {} : { systemMessage: notice };
+  if (!context && !deny && !prompt && !result && !sendBack) return notice === undefined ? "" : JSON.stringify(toPerson);
   if (sendBack) return JSON.stringify({ decision: "block", reason: fitBytes(sendBack) });
   if (event === "Stop") return JSON.stringify({ decision: "block", reason: context });
   const hookSpecificOutput = {
@@ -317,7 +331,7 @@ export function formatCodexAnswer(payload: Readonly<Record<string, unknown>>, an
       updatedInput: { ...(payload["tool_input"] as object), message: prompt },
     }),
   };
-  return JSON.stringify({ ...(result && { decision: "block", reason: result }), hookSpecificOutput });
+  return JSON.stringify({ ...toPerson, ...(result && { decision: "block", reason: result }), hookSpecificOutput });
 }
 
 const SILENT = new Set<unknown>(["PreCompact", "PostCompact", "SessionEnd"]);
@@ -342,3 +356,45 @@ export function fitBytes(text: string, maxBytes = MAX_CONTEXT_BYTES): string {
 export function codexProfile(): ClientProfile {
   return { ...profileOf("codex"), skillTool: "mcp__haversack__skill" };
 }
+
+const NO_SERVER = "Haversack: its MCP server was removed from Codex's settings, so";
+const REMEDY = "`haversack init` registers it again; `haversack uninstall` removes the hooks too.";
+const MOVED = `${NO_SERVER} its hooks may show errors in this session. From the next one on, each event starts a process: open /hooks there and trust the changed hooks. ${REMEDY}`;
+const NOT_MOVED = `${NO_SERVER} its hooks show errors. ${REMEDY}`;
+
+/**
+ * For a session's start: if no settings that Codex reads here name the MCP server that our hooks ask, these hooks become commands, and the user is
+ * told in a line. Otherwise the client would show "unknown MCP server" at every prompt and tool call (seen in 0.166.0). Until the user has reviewed
+ * the changed hooks Codex skips them, so nothing is lost that was not lost already. Undefined: the server is there, or this cannot be determined.
+ */
+function moveFromRemovedServer(payload: Fields, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const cwd = text(payload["cwd"]);
+  if (!cwd || !statSync(cwd, { throwIfNoEntry: false })) return undefined;
+  const from = realpathSync.native(cwd);
+  const root = repositoryRoot(from);
+  const home = env["CODEX_HOME"] || `${env["HOME"]}/.codex`;
+  const hooks = [
+    { file: `${root}/.codex/hooks.json`, within: root },
+    { file: `${home}/hooks.json`, within: USER },
+  ];
+  const asking = hooks.filter(({ file }) => ASKS.test(readBounded(file, MAX_CONFIG_BYTES)?.text ?? ""));
+  if (asking.length === 0) return undefined;
+  const folders = [home, "/etc/codex"];
+  for (let folder = from; folder.startsWith(root); folder = dirname(folder)) {
+    folders.push(`${folder}/.codex`);
+    if (folder === root) break;
+  }
+  for (const folder of folders) {
+    const config = readBounded(`${folder}/config.toml`, MAX_CONFIG_BYTES);
+    // Missing files name no server; one that we may not read could.
+    if (config && (config.text === undefined || NAMES_SERVER.test(config.text))) return undefined;
+  }
+  // `doctor` only looks.
+  return !env["HAVERSACK_DOCTOR"] && asking.every((place) => useCommands("codex", place)) ? MOVED : NOT_MOVED;
+}
+
+const ASKS = /"mcp_tool"[^{}]*"server"\s*:\s*"haversack"/;
+
+/** A table or key of that name in any form of TOML, or our plugin. A path that ends in the name is none. */
+const NAMES_SERVER =
+  /^(?![ \t]*#).*(?:(?:mcp_servers[ \t]*\.[ \t]*["']?|(?<![\w./-]))haversack["']?[ \t]*[\].=]|["']haversack@)/m;
