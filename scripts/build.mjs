@@ -1,6 +1,16 @@
 // Builds the published package: the bin, the hook and the commands as CJS files, the library as ESM, then the declarations and the JSON Schema of the config.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
@@ -88,6 +98,9 @@ const built = await Promise.all([
     charset: "utf8",
   }),
 ]);
+
+// npm makes it executable once, when it is installed; with a link to a clone every later build must do so.
+chmodSync(join(dist, "haversack.cjs"), 0o755);
 
 await buildBoard(join(root, "packages/board/src"), join(dist, "board"));
 
