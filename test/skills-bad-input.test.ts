@@ -43,7 +43,10 @@ it("a skill's name is one word of the command that loads it, whatever is in it",
   project.write(".claude/skills/odd/SKILL.md", skillText("a$(touch gone) `b` 'c'", "Cares for llamas."));
   const { out } = await run(project, ["discover", "the llamas"]);
   const [, command = ""] = /^Activate: (.+)$/m.exec(out) ?? [];
-  const words = spawnSync("sh", ["-c", `haversack() { printf '%s\\n' "$@"; }; ${command}`], { encoding: "utf8" });
+  const words = spawnSync("sh", ["-c", `haversack() { printf '%s\\n' "$@"; }; ${command}`], {
+    cwd: project.root,
+    encoding: "utf8",
+  });
   expect(words.stdout.split("\n").slice(0, 4)).toEqual(["skill", "show", "a$(touch gone) `b` 'c'", "--session"]);
 });
 
