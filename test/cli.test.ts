@@ -228,6 +228,16 @@ describe("settings", () => {
     expect(project.haversack(["config", "list"]).code).toBe(1);
   });
 
+  it("work says that git is missing, not that the folder is no repository", () => {
+    const project = scratchProject();
+    project.haversack(["task", "create", "Mend it"]);
+    const { code, err } = project.haversack(["work", "--all", "--dry-run"], { env: { PATH: project.home } });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: "haversack: error: git cannot be started\nhaversack: hint: install it, or put it on your PATH\n",
+    });
+  });
+
   it("stop only a command that would do harm with a wrong value", () => {
     const project = scratchProject();
     const file = project.write(".haversack/config.json", '{"headless": {"max_chains": "two"}}');
