@@ -47,7 +47,7 @@ writeJson("hooks/hooks.json", { hooks: Object.fromEntries(groups) });
 const installed = '"${GEMINI_CLI_HOME:-$HOME}/.gemini/extensions/haversack/node.sh"';
 writeCommand("start", {
   about: "Use Haversack in this project (makes .haversack/ and indexes the skills)",
-  line: `sh ${installed} haversack.cjs skills index`,
+  line: `sh ${installed} haversack.cjs skill index`,
   after: "Tell the person in one sentence what was indexed, and that Haversack works from the next session on.",
 });
 writeCommand("doctor", {

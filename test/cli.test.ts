@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS, namesOf } from "../packages/haversack/src/cli/table.ts";
 import { DIST, scratchProject } from "./bins.ts";
@@ -13,6 +13,15 @@ describe("the shell of the CLI", () => {
   it("prints its version", () => {
     const { code, out } = scratchProject().haversack(["--version"]);
     expect({ code, out }).toEqual({ code: 0, out: `${version}\n` });
+  });
+
+  it("is executable as it is built, as a link to the clone needs it", () => {
+    const PATH = `${dirname(process.execPath)}:${process.env["PATH"]}`;
+    const { error, stdout } = spawnSync(join(DIST, "haversack.cjs"), ["--version"], {
+      encoding: "utf8",
+      env: { PATH },
+    });
+    expect({ error, stdout }).toEqual({ stdout: `${version}\n` });
   });
 
   it("lists every command in its help", () => {
@@ -217,6 +226,16 @@ describe("settings", () => {
       { level: "warn", text: expect.stringContaining("skills.max_skills") },
     ]);
     expect(project.haversack(["config", "list"]).code).toBe(1);
+  });
+
+  it("work says that git is missing, not that the folder is no repository", () => {
+    const project = scratchProject();
+    project.haversack(["task", "create", "Mend it"]);
+    const { code, err } = project.haversack(["work", "--all", "--dry-run"], { env: { PATH: project.home } });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: "haversack: error: git cannot be started\nhaversack: hint: install it, or put it on your PATH\n",
+    });
   });
 
   it("stop only a command that would do harm with a wrong value", () => {

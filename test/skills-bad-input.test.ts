@@ -1,4 +1,5 @@
 /** Bad input: one clear line, everything else works, no stack trace. */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -35,6 +36,18 @@ describe("prompts", () => {
     expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202e\u200b]/);
     expect((await run(project, ["why"])).out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202e\u200b]/);
   });
+});
+
+it("a skill's name is one word of the command that loads it, whatever is in it", async () => {
+  const project = withGoodSkill();
+  project.write(".claude/skills/odd/SKILL.md", skillText("a$(touch gone) `b` 'c'", "Cares for llamas."));
+  const { out } = await run(project, ["discover", "the llamas"]);
+  const [, command = ""] = /^Activate: (.+)$/m.exec(out) ?? [];
+  const words = spawnSync("sh", ["-c", `haversack() { printf '%s\\n' "$@"; }; ${command}`], {
+    cwd: project.root,
+    encoding: "utf8",
+  });
+  expect(words.stdout.split("\n").slice(0, 4)).toEqual(["skill", "show", "a$(touch gone) `b` 'c'", "--session"]);
 });
 
 describe("skills that want to be first", () => {

@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
+import { noteInjection } from "../packages/haversack/src/store/sqlite/skills/injections.ts";
 import { type Scratch, scratchProject } from "./bins.ts";
 
 const FIXTURES = join(import.meta.dirname, "fixtures/claude-code");
@@ -137,6 +139,17 @@ describe("a packet", () => {
     expect(news).toMatchObject({ what: "news as the session resumed", tokens: expect.any(Number) });
     expect(news?.tokens).toBeGreaterThan(5);
     expect(because(news?.parts ?? [], "news")).toContain(id);
+  });
+
+  it("of a fork is a whole sentence, though nobody changed a task", () => {
+    const { root, send, why } = world();
+    send("session-start.startup");
+    const handle = openDatabase(join(root, ".haversack/haversack.db"), { durability: "normal" });
+    const told = { event: "fork", format: "news", text: "It now holds T1.", at: new Date() } as const;
+    const reason = { kind: "news", since: told.at.toISOString(), tasks: [] } as const;
+    noteInjection(handle, { sessionId: "s1" }, { ...told, because: reason });
+    handle.db.close();
+    expect(because(why()[0]?.parts ?? [], "news")).toBe("who holds the tasks of the session that it was forked from");
   });
 });
 

@@ -46,7 +46,7 @@ it("has skills that cost no session anything until they are called by name", asy
   const { threadId } = await withPlugin(repo, server, { prompt: "Hello." });
   expect(developerTexts(server.requests[0]!).join()).not.toMatch(/haversack:(?:start|doctor|work)/);
   await withPlugin(repo, server, { prompt: "$haversack:start", resume: threadId });
-  expect(JSON.stringify(server.requests.at(-1)?.input)).toContain("haversack.cjs skills index");
+  expect(JSON.stringify(server.requests.at(-1)?.input)).toContain("haversack.cjs skill index");
   await withPlugin(repo, server, { prompt: "$haversack:work -n 2", resume: threadId });
   expect(JSON.stringify(server.requests.at(-1)?.input)).toContain("You coordinate work on the task queue.");
 });
@@ -54,7 +54,7 @@ it("has skills that cost no session anything until they are called by name", asy
 it("starts the project's use of Haversack by the line that its skill names", async () => {
   // The client's shell is a login shell, with the PATH of this machine's profile.
   const line = (folder: string) =>
-    `PATH='${NODE_ON_PATH.PATH}' sh "${folder}/skills/start/../../node.sh" haversack.cjs skills index`;
+    `PATH='${NODE_ON_PATH.PATH}' sh "${folder}/skills/start/../../node.sh" haversack.cjs skill index`;
   const { repo, server, folder } = await pluginRepo((request, n) =>
     request.kind === "main" && n === 1 ? shell(line(folder)) : undefined,
   );

@@ -16,6 +16,11 @@ export function cleanLine(text: string, { maxChars = 10_000 }: { maxChars?: numb
   return cutAt(isLoose ? clean.replace(/\s+/g, " ") : clean, maxChars);
 }
 
+/** Quotes any text as one word for a POSIX shell, where it needs quotes. */
+export function shellWord(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** Never splits a surrogate pair. */
 export function cutAt(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

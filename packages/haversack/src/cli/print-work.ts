@@ -1,5 +1,5 @@
 /** Work for people: aligned tables, statuses in words, relative times. For scripts: plain lists. */
-import { cleanLine, stripControl } from "../base/clean-text.ts";
+import { cleanLine, shellWord, stripControl } from "../base/clean-text.ts";
 import type { Listed } from "../engine/work/work-parts.ts";
 import type { TaskCounts } from "../store/work-store.ts";
 import type { Claim, GroupStatus, TaskStatus } from "../work/task.ts";
@@ -55,13 +55,15 @@ export function commandLine(call: Call, changes: Readonly<Record<string, string 
   const words = Object.entries(options).flatMap(([name, value]) => {
     if (value === true) return [`--${name}`];
     const values = Array.isArray(value) ? value : value === undefined || value === false ? [] : [value];
-    return values.flatMap((each) => [`--${name}`, quoted(String(each))]);
+    return values.flatMap((each) => [`--${name}`, shellWord(cleanLine(String(each)))]);
   });
-  return ["haversack", call.name, ...call.arguments.map(quoted), ...words, ...(call.json ? ["--json"] : [])].join(" ");
-}
-
-function quoted(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${cleanLine(word).replaceAll("'", "'\\''")}'`;
+  return [
+    "haversack",
+    call.name,
+    ...call.arguments.map((word) => shellWord(cleanLine(word))),
+    ...words,
+    ...(call.json ? ["--json"] : []),
+  ].join(" ");
 }
 
 /**

@@ -85,6 +85,9 @@ export function requireRepository(
   { isContinued }: { isContinued: boolean },
 ): { cwd: string; branch?: string } {
   const cwd = git(from, ["rev-parse", "--show-toplevel"])?.trim();
+  if (!cwd && git(from, ["--version"]) === undefined) {
+    throw new HaversackError("not-found", "git cannot be started", { hint: "install it, or put it on your PATH" });
+  }
   if (!cwd) {
     throw new HaversackError("not-found", "this folder is in no git repository, so changes could not be kept", {
       hint: "`git init` and a first commit make it one",

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { checkTrust, untrustedNotice } from "../base/project-trust.ts";
 import { answerEvents, noteProcess, recoverMissed } from "../engine/events/answer-event.ts";
 import { type EventProject, eventProject, logFault, logLine, startIndexing } from "../engine/events/event-project.ts";
-import { isOffForUser, isOffHere, type ProjectPaths, projectPaths } from "../engine/project.ts";
+import { isOffForUser, isOffHere, isSetUp, type ProjectPaths, projectPaths } from "../engine/project.ts";
 import type { ClientProfile } from "../skills/showing/activation.ts";
 import type { StoreHandle } from "../store/sqlite/access.ts";
 import type { ClientProcess } from "../store/sqlite/sessions/sqlite-local-store.ts";
@@ -102,10 +102,10 @@ function recover({ adapter, payload, base, host }: Asked, client: ClientProfile,
 /** At a session's start: a line for the user, or a process that creates or upgrades the store. */
 function withoutStore(paths: ProjectPaths, payload: Payload, { env, cli }: HookHost): string {
   if (payload["hook_event_name"] !== "SessionStart") return "";
-  const { root, state, store, config, userState } = paths;
+  const { root, state, userState } = paths;
   if (checkTrust(state, userState).kind === "untrusted") return untrustedLine(paths, payload);
-  // An older store, or a fresh clone of a project with shared settings. Without this, nothing changes until somebody runs the CLI.
-  if (existsSync(store) || existsSync(config)) startIndexing({ root, env, cli });
+  // An older store, one that was deleted, or a fresh clone of a project with shared settings. Without this, nothing changes until somebody runs the CLI.
+  if (isSetUp(paths)) startIndexing({ root, env, cli });
   return "";
 }
 

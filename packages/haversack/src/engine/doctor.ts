@@ -29,6 +29,7 @@ import { distrust } from "./open-project.ts";
 import {
   describeProblem,
   type Environment,
+  isSetUp,
   loadConfig,
   notAProject,
   offReason,
@@ -271,7 +272,7 @@ function checkStoreFile(paths: ProjectPaths): Finding {
       const text = `none yet at ${store}, and ${folder} cannot be written`;
       return { part, level: "fail", text, remedy: `make ${folder} writable for you, then run \`haversack init\`` };
     }
-    const remedy = isMadeBySession(paths) ? MADE_BY_SESSION : "`haversack init` makes it";
+    const remedy = isSetUp(paths) ? MADE_BY_SESSION : "`haversack init` makes it";
     return warn(part, `none yet at ${store}`, remedy);
   }
   try {
@@ -303,11 +304,6 @@ function checkStoreFile(paths: ProjectPaths): Finding {
 function unwritableFolder({ state, root }: ProjectPaths): string | undefined {
   const folder = existsSync(state) ? state : root;
   return isWritable(folder) ? undefined : folder;
-}
-
-/** See `withoutStore` in answer-hook.ts. */
-function isMadeBySession({ config }: ProjectPaths): boolean {
-  return existsSync(config);
 }
 
 const MADE_BY_SESSION =
@@ -383,7 +379,11 @@ function checkIndex(
       read + removed > 0
         ? staleIndex(paths, { text, read, removed })
         : wrong > 0
-          ? warn("index", `${text}, up to date; ${wrong} files have errors`, "`haversack skill check` lists them")
+          ? warn(
+              "index",
+              `${text}, up to date; ${wrong === 1 ? "1 error" : `${wrong} errors`} in their files`,
+              "`haversack skill check` lists them",
+            )
           : ok("index", `${text}, up to date`);
     return { findings: [finding, ...ignoredLinks(problems)], cards: index.listCards(), guards: guardCount(index) };
   } finally {
@@ -398,9 +398,7 @@ function staleIndex(
   if (distrust(paths))
     return warn("index", `${text}, not indexed: the store is not used`, "`haversack trust` shows it and asks");
   if (!existsSync(paths.store)) {
-    const remedy = isMadeBySession(paths)
-      ? MADE_BY_SESSION
-      : "`haversack skill index` makes the store and indexes them";
+    const remedy = isSetUp(paths) ? MADE_BY_SESSION : "`haversack skill index` makes the store and indexes them";
     return warn("index", `${text}, not indexed yet`, remedy);
   }
   return warn(

@@ -237,6 +237,13 @@ function reasonsOf(
 
 const LEFT: Readonly<Record<string, string>> = { ended: "has ended", gone: "was killed or lost" };
 
+/** Without changes, the news is about a fork. */
+function becauseOfNews({ since, tasks }: Extract<Because, { kind: "news" }>): string {
+  return tasks.length > 0
+    ? `changes by others since ${since} to ${tasks.join(", ")}`
+    : "who holds the tasks of the session that it was forked from";
+}
+
 function otherParts(because: Exclude<Because, { kind: "packet" }>): ExplainedPart[] {
   switch (because.kind) {
     case "prompt":
@@ -247,7 +254,7 @@ function otherParts(because: Exclude<Because, { kind: "packet" }>): ExplainedPar
         because: `from @${from} to @${to}, sent ${at}${subject ? `, about ${subject}` : ""}`,
       }));
     case "news":
-      return [{ part: "news", because: `changes by others since ${because.since} to ${because.tasks.join(", ")}` }];
+      return [{ part: "news", because: becauseOfNews(because) }];
     case "left":
       return because.session === undefined
         ? because.tasks.map((id) => ({ part: id, because: "it was begun, is not finished, and nobody works on it" }))

@@ -43,6 +43,11 @@ export interface ProjectPaths {
   home: string;
 }
 
+/** Whether a session may make a store that is missing or older: for a project that somebody set up, never for any folder that hooks fire in. */
+export function isSetUp({ state, store, config }: Pick<ProjectPaths, "state" | "store" | "config">): boolean {
+  return [store, config, `${state}/wiring.json`].some((file) => existsSync(file));
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export function projectPaths(cwd: string, env: Environment): ProjectPaths {

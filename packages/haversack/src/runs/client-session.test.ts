@@ -90,6 +90,14 @@ describe("how a session ended", () => {
     });
   });
 
+  it("crashed: the system refuses to start it", async () => {
+    const { session } = start("", { args: ["x".repeat(300_000)] });
+    expect(await session.ended).toMatchObject({
+      kind: "crashed",
+      text: expect.stringMatching(/could not be started: .*E2BIG/),
+    });
+  });
+
   it("window-full: it was asked, saved and left", async () => {
     const { session } = start(
       `answer(800, "m1"); onHeard = () => { if (heard.includes("SAVE-AND-END")) result(); }; setInterval(() => {}, 1000);

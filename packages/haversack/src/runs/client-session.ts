@@ -3,7 +3,7 @@
  * asked to end, and stopped if it does not; every process it started ends with it. The result comes from what we did to it and what its
  * stream said. The exit code says little: Claude Code exits with 0 after SIGINT, Gemini CLI after any signal.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import { maskSecrets } from "../base/mask.ts";
 import { type FailureReason, failureReason, type StreamEvent, shorten, type Usage } from "../clients/stream-event.ts";
 import { messageLine, type StreamedClient } from "../clients/streamed.ts";
@@ -163,12 +163,7 @@ export function startSession(
   let known: FoundProcess[] = [];
   const lastCalls: Call[] = [];
 
-  const child = spawn(start.program, [...start.args], {
-    cwd: start.cwd,
-    env: { ...start.env },
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const child = spawnClient(start);
   const pid = child.pid ?? -1;
   sendPrompt(child, start);
 
@@ -377,6 +372,16 @@ export function startSession(
 }
 
 const DONE = { kind: "result", isError: false, text: "" } as const;
+
+function spawnClient({ program, args, cwd, env }: SessionStart): ChildProcess {
+  const options = { cwd, env: { ...env }, detached: true, stdio: ["pipe", "pipe", "pipe"] } satisfies SpawnOptions;
+  try {
+    return spawn(program, [...args], options);
+  } catch (error) {
+    // Node reports a missing program as an event, but throws other faults, such as a program that is just being updated (ETXTBSY).
+    return spawn("/bin/sh", ["-c", 'echo "it could not be started: $0" >&2; exit 126', String(error)], options);
+  }
+}
 
 function sendPrompt({ stdin }: ChildProcess, { client, prompt }: SessionStart): void {
   // The client may exit before it has read everything; its exit tells why.

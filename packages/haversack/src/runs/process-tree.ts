@@ -16,7 +16,10 @@ interface Listed extends FoundProcess {
   parent: number;
 }
 
-/** All descendants of `roots`, and all processes whose environment has `mark` (`NAME=VALUE`; Linux only). Excludes this process. */
+/**
+ * `roots`, all their descendants, and all processes whose environment has `mark` (`NAME=VALUE`; Linux only). Excludes this process. Parents
+ * come before their children, so that a shell is signalled first: otherwise it prints how its command ended.
+ */
 export function findProcesses({ roots, mark }: { roots: readonly number[]; mark: string }): FoundProcess[] {
   const all = listProcesses();
   const children = new Map<number, Listed[]>();
@@ -25,7 +28,7 @@ export function findProcesses({ roots, mark }: { roots: readonly number[]; mark:
     if (known) known.push(one);
     else children.set(one.parent, [one]);
   }
-  const found = new Map<number, FoundProcess>();
+  const found = new Map<number, FoundProcess>(all.flatMap((one) => (roots.includes(one.id) ? [[one.id, one]] : [])));
   const waiting = [...roots];
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     for (const child of children.get(id) ?? []) {
@@ -34,7 +37,7 @@ export function findProcesses({ roots, mark }: { roots: readonly number[]; mark:
       waiting.push(child.id);
     }
   }
-  for (const one of all) if (roots.includes(one.id) || hasMark(one.id, mark)) found.set(one.id, one);
+  for (const one of all) if (hasMark(one.id, mark)) found.set(one.id, one);
   found.delete(process.pid);
   return [...found.values()].map(({ id, start }) => ({ id, start }));
 }

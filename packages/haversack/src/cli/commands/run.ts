@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readBounded } from "../../base/clean-text.ts";
+import { readBounded, shellWord } from "../../base/clean-text.ts";
 import { errorText, HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { makeFolder, putFile, removeFile, USER } from "../../base/safe-write.ts";
@@ -339,7 +339,7 @@ async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<
       ...(continues ? [`Would continue: run ${continues.id}`] : []),
       ...(left.checks.length > 0 ? [`Would check first: ${list(left.checks)}`] : []),
       `Would ${left.held.length > 0 ? "go on with" : "claim"}: ${list(tasks) || "nothing"}`,
-      `Would run${isIsolated ? ", once per task" : ""}: ${command.map(quote).join(" ")}`,
+      `Would run${isIsolated ? ", once per task" : ""}: ${command.map(shellWord).join(" ")}`,
       `Tests: ${testCommand ?? "none"}`,
       `Reviewers: ${reviewers.join(", ") || "none"}`,
       `Limits: ${limitWords(limits)}`,
@@ -485,7 +485,7 @@ function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
       // SQLite writes only into a file that is empty.
       putFile(copy, "", { within: paths.userState ? USER : paths.root, mode: 0o600 });
       handle.db.prepare("VACUUM INTO ?").run(copy);
-      return `what this run knew is in ${copy}; \`haversack store restore ${quote(copy)}\` restores it`;
+      return `what this run knew is in ${copy}; \`haversack store restore ${shellWord(copy)}\` restores it`;
     },
     report: async ({ run, reason, text }) => {
       const folder = join(paths.state, "reports");
@@ -554,10 +554,6 @@ function wait(ms: number, stop: StopSwitch): Promise<void> {
     const forget = stop.onRequest(end);
     if (stop.how !== undefined) end();
   });
-}
-
-function quote(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 export const commands: Readonly<Record<string, Command>> = { work };

@@ -112,7 +112,8 @@ function showSession(call: Call): ExitCode {
     },
     () =>
       [
-        (found && wipLines(found.data).join("\n")) || "Nothing was captured.",
+        (found && wipLines(found.data).join("\n")) ||
+          "Nothing was captured outside of tasks; `haversack wip TASK` shows a task's.",
         ...(history ? formatHistory(call.io, history, new Date()) : []),
       ].join("\n"),
   );

@@ -2,7 +2,6 @@
  * The engine of a project inside opencode's process, without a process per event. The store stays open between events. Errors are thrown; the
  * plugin's guard logs them and continues.
  */
-import { existsSync } from "node:fs";
 import { errorText } from "../../base/errors.ts";
 import { checkTrust, untrustedNotice } from "../../base/project-trust.ts";
 import { answerEvent } from "../../engine/events/answer-event.ts";
@@ -15,7 +14,7 @@ import {
   logLine,
   startIndexing,
 } from "../../engine/events/event-project.ts";
-import { isOffForUser, offReason, projectPaths } from "../../engine/project.ts";
+import { isOffForUser, isSetUp, offReason, projectPaths } from "../../engine/project.ts";
 import { isIndexStale } from "../../engine/refresh-index.ts";
 import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { isCallAwaited } from "../../store/sqlite/sessions/session-state.ts";
@@ -126,10 +125,10 @@ export function localEngine({ root, env, cli }: LocalEngineOptions): LocalEngine
   };
   return engine;
 
-  /** Like `withoutStore` in answer-hook.ts: for an older version's store, or a fresh clone of a project that shares its settings. */
+  /** Like `withoutStore` in answer-hook.ts: for a store that is older or gone, or a fresh clone of a project that shares its settings. */
   function makeOrUpgrade({ kind }: ClientEvent): void {
     if (kind !== "session-start" || offReason(paths, env)) return;
-    if (!existsSync(paths.store) && !existsSync(paths.config)) return;
+    if (!isSetUp(paths)) return;
     if (checkTrust(paths.state, paths.userState).kind !== "untrusted") startIndexing({ root, env, cli });
   }
 }

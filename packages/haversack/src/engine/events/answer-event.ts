@@ -78,6 +78,9 @@ function answerKind(event: ClientEvent, project: EventProject): EventAnswer {
       checkIndex(project);
       return {};
     case "pause":
+      // Skills may have changed in this turn. Nobody waits for the answer now.
+      checkIndex(project);
+      return {};
     case "other":
       return {};
     default: {

@@ -3,7 +3,7 @@
  * Loaded by the hook.
  */
 import { extractSection } from "../../artifacts/extract-section.ts";
-import { cleanLine, MAX_TEMPLATE_BYTES, readProjectText } from "../../base/clean-text.ts";
+import { cleanLine, MAX_TEMPLATE_BYTES, readProjectText, shellWord } from "../../base/clean-text.ts";
 import type { Config } from "../../base/config-schema.ts";
 import { STATE_FOLDER } from "../../base/project-root.ts";
 import { trustRecord } from "../../base/project-trust.ts";
@@ -178,7 +178,7 @@ function findSkills(
         ...(card && { brief: card.brief }),
         ...version,
         // Without a file the skill cannot be loaded any more.
-        activation: card ? activationOf(card, client) : `haversack skill show ${id}`,
+        activation: card ? activationOf(card, client) : `haversack skill show ${shellWord(id)}`,
         isCarried: isCarried?.(id) ?? false,
       },
     ];

@@ -3,7 +3,7 @@
  * than none.
  */
 
-import { cutAt } from "../../base/clean-text.ts";
+import { cutAt, shellWord } from "../../base/clean-text.ts";
 import type { SkillCard } from "../types.ts";
 
 export interface ClientProfile {
@@ -70,7 +70,7 @@ export function activationOf(card: SkillCard, client: ClientProfile): string {
   if (skillTool && hidden?.has(lastPart(card.folder ?? ""))) return byTool;
   if (ownTool?.sees(card)) return ownTool.call(card.id);
   if (card.sourceKind === "rule") return `Skill(skill: "${card.id}")`;
-  if (name === "plain") return `haversack skill show ${card.id}${session ? ` --session ${session}` : ""}`;
+  if (name === "plain") return `haversack skill show ${shellWord(card.id)}${session ? ` --session ${session}` : ""}`;
   return skillTool && client.isToolAtHand ? byTool : `Read ${card.path}`;
 }
 
