@@ -99,9 +99,6 @@ const built = await Promise.all([
   }),
 ]);
 
-// npm makes it executable once, when it is installed; with a link to a clone every later build must do so.
-chmodSync(join(dist, "haversack.cjs"), 0o755);
-
 await buildBoard(join(root, "packages/board/src"), join(dist, "board"));
 
 // Programs import the library as ESM. It shares its code with the commands, so that a HaversackError is the same class everywhere.

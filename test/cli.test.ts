@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { COMMANDS, namesOf } from "../packages/haversack/src/cli/table.ts";
 import { DIST, scratchProject } from "./bins.ts";
@@ -13,15 +13,6 @@ describe("the shell of the CLI", () => {
   it("prints its version", () => {
     const { code, out } = scratchProject().haversack(["--version"]);
     expect({ code, out }).toEqual({ code: 0, out: `${version}\n` });
-  });
-
-  it("is executable as it is built, as a link to the clone needs it", () => {
-    const PATH = `${dirname(process.execPath)}:${process.env["PATH"]}`;
-    const { error, stdout } = spawnSync(join(DIST, "haversack.cjs"), ["--version"], {
-      encoding: "utf8",
-      env: { PATH },
-    });
-    expect({ error, stdout }).toEqual({ stdout: `${version}\n` });
   });
 
   it("lists every command in its help", () => {

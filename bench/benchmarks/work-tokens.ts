@@ -8,7 +8,8 @@ import { LiveSkills } from "../../packages/haversack/src/engine/live-skills.ts";
 import { KeptProject } from "../../packages/haversack/src/engine/open-project.ts";
 import { LiveWork } from "../../packages/haversack/src/engine/work/live-work.ts";
 import type { ServerParts } from "../../packages/haversack/src/mcp/server.ts";
-import { describeTool, TOOLS, toolsOf } from "../../packages/haversack/src/mcp/tools.ts";
+import type { Tool } from "../../packages/haversack/src/mcp/tool.ts";
+import { describeTool, isOffered, TOOLS, toolsOf } from "../../packages/haversack/src/mcp/tools.ts";
 import type { WorkRecord } from "../../packages/haversack/src/store/record-fields.ts";
 import { loadCounter } from "../../packages/haversack/src/tokens/count.ts";
 import type { Benchmark } from "../harness.ts";
@@ -77,7 +78,9 @@ export const workTokens: Benchmark = {
         if (isError) throw new Error(`${name}: ${text}`);
         return text;
       };
-      const listing = (set: "default" | "all") => count(JSON.stringify({ tools: toolsOf(set).map(describeTool) }));
+      const withRecall = toolsOf("default");
+      const listed = withRecall.filter((tool) => isOffered(tool, { isAll: false, config: undefined }));
+      const listing = (tools: readonly Tool[]) => count(JSON.stringify({ tools: tools.map(describeTool) }));
       const list = await ask("get_tasks");
       const longer = withTitles(list, LONGER_TITLES);
       const usual = withTitles(list, USUAL_TITLES);
@@ -101,8 +104,9 @@ export const workTokens: Benchmark = {
       const context = await ask("get_session_context");
       const status = await ask("update_task_status", { task_id: second, status: "done" });
       const rows: [string, number, string][] = [
-        [`tools/list, default set (${toolsOf("default").length} tools)`, listing("default"), OTHERS.listing],
-        [`tools/list, --tools all (${toolsOf("all").length} tools)`, listing("all"), ""],
+        [`tools/list with default settings (${listed.length} tools)`, listing(listed), OTHERS.listing],
+        ["the same where outputs are replaced, with `recall`", listing(withRecall), ""],
+        [`tools/list, --tools all (${toolsOf("all").length} tools)`, listing(toolsOf("all")), ""],
         [`get_tasks of 10,000: 50 minimal, titles of ${titleTokens(TITLES, count)} tokens`, count(list), OTHERS.list],
         [`the same with titles of ${titleTokens(LONGER_TITLES, count)} tokens`, count(longer), ""],
         [`the same with usual titles; they alone have ${count(titlesAlone)}`, count(usual), OTHERS.usual],
@@ -118,7 +122,7 @@ export const workTokens: Benchmark = {
       return {
         table: { columns: ["what a model reads", "tokens", "others"], rows },
         goals: [
-          goal("tools/list of the default set", listing("default"), 1000),
+          goal("tools/list with default settings", listing(listed), 1000),
           goal(`50 tasks, minimal, titles of ${titleTokens(TITLES, count)} tokens`, count(list), 500),
           goal(`50 tasks, minimal, titles of ${titleTokens(LONGER_TITLES, count)} tokens`, count(longer), 550),
           goal(`50 tasks, minimal, usual titles (${count(titlesAlone)} alone)`, count(usual), 700),
