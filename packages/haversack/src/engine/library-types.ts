@@ -31,7 +31,7 @@ export interface Project {
   readonly artifacts: ArtifactOperations;
   /** Returns what an agent needs to continue its work. Does not mark messages as read. */
   wake(request?: WakeRequest): Promise<WakeAnswer>;
-  /** Closes the database. The project cannot be used afterwards. */
+  /** Closes the database. A later call opens it again. */
   close(): void;
 }
 
