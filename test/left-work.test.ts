@@ -85,6 +85,22 @@ describe("a task whose claim has ended", () => {
     expect(text).toContain("limit.txt");
   });
 
+  it("is shown by `status` as a task on which nobody works, after kill -9 and after the session's end", async () => {
+    const project = leftProject();
+    const client = startClient();
+    project.begin(ONE, { client });
+    expect(project.haversack(["status"]).out).toMatch(/claude-code-11111111, \d+ min left/);
+    await kill(client);
+    expect(project.haversack(["status"]).out).toContain("claude-code-11111111, its session has ended");
+    expect(project.haversack(["status", "--json"]).json()).toMatchObject({
+      in_progress: [{ claim: { session_ended: true } }],
+    });
+    project.begin(TWO, { client: RUNNING });
+    expect(project.haversack(["status"]).out).toMatch(/claude-code-22222222, \d+ min left/);
+    project.end(TWO);
+    expect(project.haversack(["status"]).out).toContain("claude-code-22222222, its session has ended");
+  });
+
   it("is told though a session in another worktree has claimed a task of its own", () => {
     const project = leftProject();
     const { id } = project.begin(ONE);

@@ -175,8 +175,13 @@ export function formatSpan(ms: number): string {
   return `${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** `alice, 43 min left` */
-export function formatClaim({ agent, leaseUntil, isUnconfirmed }: Claim, now: Date): string {
+/** `alice, 43 min left`. `isOver`: its session has ended. */
+export function formatClaim(
+  { agent, leaseUntil, isUnconfirmed }: Claim,
+  now: Date,
+  { isOver = false }: { isOver?: boolean | undefined } = {},
+): string {
   const left = leaseUntil.getTime() - now.getTime();
-  return `${cleanLine(agent)}, ${left > 0 ? `${formatSpan(left)} left` : "lease over"}${isUnconfirmed ? ", unconfirmed" : ""}`;
+  const state = isOver ? "its session has ended" : left > 0 ? `${formatSpan(left)} left` : "lease over";
+  return `${cleanLine(agent)}, ${state}${isUnconfirmed ? ", unconfirmed" : ""}`;
 }

@@ -6,6 +6,8 @@ import { describeTeam, teamState, viewTeam } from "../../engine/team/team-state.
 import { nextReady } from "../../engine/work/next-batch.ts";
 import { projectStatus } from "../../engine/work/session-context.ts";
 import { listTasks } from "../../engine/work/tasks.ts";
+import { readSessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { processOfSession } from "../../store/sqlite/work/events/session-claims.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
@@ -24,13 +26,13 @@ export const spec: CommandSpec = {
     "Shows where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what was left unfinished and where, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
   examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
-  json: "{off?: why, shared?: {address, snapshot_at?, offline_since?, waiting, waiting_since?, conflicts}, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until, unconfirmed?}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
+  json: "{off?: why, shared?: {address, snapshot_at?, offline_since?, waiting, waiting_since?, conflicts}, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until, unconfirmed?, session_ended?}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
 };
 
 type Scope = Parameters<typeof projectStatus>[0];
 interface Group {
   status: TaskStatus;
-  tasks: { task: Task; claim?: Claim | undefined; reasons?: string[] }[];
+  tasks: { task: Task; claim?: Claim | undefined; isOver?: boolean; reasons?: string[] }[];
   total: number;
 }
 
@@ -103,16 +105,25 @@ async function readGroup(
   { work, claims }: { work: OpenWork; claims: readonly Claim[] },
 ): Promise<Group> {
   const { items, total } = await listTasks({ ...scope, status, limit: MOST }, work);
-  const tasks = items.map((task) =>
-    status === "blocked"
-      ? { task, reasons: (task.blockers ?? []).map(({ reason }) => reason) }
-      : { task, claim: claims.find(({ taskId }) => taskId === task.id) },
-  );
-  return { status, tasks, total };
+  const tasks = items.map(async (task) => {
+    if (status === "blocked") return { task, reasons: (task.blockers ?? []).map(({ reason }) => reason) };
+    const claim = claims.find(({ taskId }) => taskId === task.id);
+    return { task, claim, isOver: claim !== undefined && (await isOver(claim, work)) };
+  });
+  return { status, tasks: await Promise.all(tasks), total };
 }
 
-function viewOne({ task, claim, reasons }: Group["tasks"][number]): object {
-  return present({ ...viewBrief(task), claim: claim && viewClaim(claim), blockers: reasons });
+/** The claim's session has ended, or its client was killed. The lease continues, but nobody works on the task. */
+async function isOver({ sessionId }: Claim, { handle }: OpenWork): Promise<boolean> {
+  if (sessionId === undefined) return false;
+  if (readSessionTimes(handle, sessionId)?.endedAt) return true;
+  const process = processOfSession(handle, sessionId);
+  return process !== undefined && (await import("../start-client.ts")).isRunning(process) === false;
+}
+
+function viewOne({ task, claim, isOver, reasons }: Group["tasks"][number]): object {
+  const shown = claim && { ...viewClaim(claim), ...(isOver && { session_ended: true }) };
+  return present({ ...viewBrief(task), claim: shown, blockers: reasons });
 }
 
 function viewLeft({ id, title, status, agent, worktree, branch, lastSeenAt, endedAs }: LeftTask): object {
@@ -145,9 +156,9 @@ const HEADINGS: Partial<Record<TaskStatus, string>> = {
 
 function formatTasks(io: Io, { status, tasks, total }: Group, now: Date): string[] {
   if (tasks.length === 0) return [];
-  const rows = tasks.map(({ task, claim, reasons = [] }): Cell[] => [
+  const rows = tasks.map(({ task, claim, isOver, reasons = [] }): Cell[] => [
     { text: `  ${task.id}` },
-    { text: claim ? formatClaim(claim, now) : "", style: "dim" },
+    { text: claim ? formatClaim(claim, now, { isOver }) : "", style: "dim" },
     { text: [cleanLine(task.title), ...reasons.map((reason) => cleanLine(reason, { maxChars: 200 }))].join(": ") },
   ]);
   const more =
