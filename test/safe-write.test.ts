@@ -110,7 +110,7 @@ function attacked(kind: Kind) {
         return entry.isFile() ? `${path}: ${readFileSync(path, "utf8")}` : path;
       })
       .sort();
-  return { base, root, home, outside, haversack, hook, run, contents, before: contents() };
+  return { base, root, home, outside, git, haversack, hook, run, contents, before: contents() };
 }
 
 describe("a repository with links where Haversack writes", () => {
@@ -164,7 +164,7 @@ describe("a repository with links where Haversack writes", () => {
   );
 
   it("says in one line which link is in the way", () => {
-    const { root, haversack } = attacked("to nothing");
+    const { root, git, haversack } = attacked("to nothing");
     // Commands would report this one first: settings are not read through a link.
     rmSync(join(root, ".haversack/config.json"));
     const refused = (path: string) =>
@@ -173,7 +173,10 @@ describe("a repository with links where Haversack writes", () => {
       );
     expect(haversack("off")).toMatchObject({ code: 3, out: "", err: expect.stringMatching(refused(".haversack/off")) });
     expect(haversack("export", "work.jsonl").err).toMatch(refused("work.jsonl"));
-    expect(haversack("init", "--yes", "--client", "claude-code").err).toMatch(refused(".claude/settings.local.json"));
+    const init = () => haversack("init", "--yes", "--client", "claude-code").err;
+    expect(init()).toContain(".claude/settings.local.json is committed in this repository");
+    git(root, "rm", "--quiet", "--cached", ".claude/settings.local.json");
+    expect(init()).toMatch(refused(".claude/settings.local.json"));
     expect(readlinkSync(join(root, ".claude/settings.local.json"))).toContain("outside");
   }, 120_000);
 
