@@ -34,11 +34,6 @@ interface Fault {
 
 const FAULTS: Fault[] = [
   {
-    name: "the store is deleted",
-    make: (repo) => rmSync(storeOf(repo)),
-    doctor: /store: none/,
-  },
-  {
     name: "the store is corrupt",
     make: (repo) => {
       // The first page stays: it is still a database, with broken content.
@@ -111,10 +106,13 @@ it.each(FAULTS)("$name", async ({ make, doctor, isSilent, says }) => {
   expect(findings.join("\n")).toMatch(doctor);
 });
 
-it("a store of an older version is brought up to date for the next session", async () => {
-  const repo = haversackRepo();
+it.each<[what: string, make: (repo: ScratchRepo) => void]>([
   // No tables: older than the first version.
-  writeFileSync(storeOf(repo), "");
+  ["a store of an older version is brought up to date", (repo) => writeFileSync(storeOf(repo), "")],
+  ["a deleted store is made again", (repo) => rmSync(storeOf(repo))],
+])("%s for the next session", async (_, make) => {
+  const repo = haversackRepo();
+  make(repo);
   const server = await testServer();
   await runClaude({ repo, server, prompt: ORDINARY });
   expect(server.requests.flatMap(ours)).toEqual([]);
