@@ -2,6 +2,7 @@
  * What the hook needs for a client: reading its payloads and writing its answers. There is one adapter for each client that sends events to
  * another program. opencode's plugin runs inside the client and makes events itself.
  */
+import { statSync } from "node:fs";
 import type {
   ClientEvent,
   EventAnswer,
@@ -90,4 +91,12 @@ const TALKING = ["UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Befor
 export function resolvePath(path: string, cwd: string | undefined): string {
   if (!cwd || path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path)) return path;
   return `${cwd}/${path.replace(/^(?:\.\/)+/, "")}`;
+}
+
+/** The top folder of the repository that contains this one; without a repository, the folder itself. */
+export function repositoryRoot(root: string): string {
+  for (let folder = root; folder !== ""; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
+    if (statSync(`${folder}/.git`, { throwIfNoEntry: false })) return folder;
+  }
+  return root;
 }

@@ -8,7 +8,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { MAX_CONFIG_BYTES, readBounded } from "../base/clean-text.ts";
 import { withoutComments } from "../base/json.ts";
-import { repositoryRoot } from "./claude-code/adapter.ts";
+import { repositoryRoot } from "./client-adapter.ts";
 import { readTrust } from "./codex/trust.ts";
 import { folderTrust } from "./gemini/folder-trust.ts";
 import { type HookEntry, ownHooks } from "./hook-settings.ts";

@@ -26,6 +26,7 @@ import {
   parsed,
   readBase,
   readSource,
+  repositoryRoot,
   text,
 } from "../client-adapter.ts";
 import { useCommands } from "../use-commands.ts";
@@ -372,13 +373,6 @@ function overridesOf(file: string): Fields {
   const settings = readBounded(file, MAX_CONFIG_BYTES)?.text;
   // Most settings have no overrides, and a search costs less than parsing.
   return settings?.includes('"skillOverrides"') ? object(parsed(settings)["skillOverrides"]) : {};
-}
-
-export function repositoryRoot(root: string): string {
-  for (let folder = root; folder !== ""; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
-    if (statSync(`${folder}/.git`, { throwIfNoEntry: false })) return folder;
-  }
-  return root;
 }
 
 /** The client's state file may be long. Larger files are not read. */

@@ -7,7 +7,6 @@ import type { ClientEvent, EventAnswer, EventBase, ShownOutput } from "../../eng
 import { parentProcess } from "../../engine/events/event-project.ts";
 import { type ClientProfile, profileOf } from "../../skills/showing/activation.ts";
 import type { ToolEvent } from "../../work/capture/capture.ts";
-import { repositoryRoot } from "../claude-code/adapter.ts";
 import { readShellOutput } from "../claude-code/observation.ts";
 import {
   type ClientAdapter,
@@ -19,6 +18,7 @@ import {
   parsed,
   readBase,
   readSource,
+  repositoryRoot,
   resolvePath,
   text,
 } from "../client-adapter.ts";
