@@ -8,7 +8,7 @@ import { errnoOf, makeFolder, makePrivate, type Place, putNewFile, syncPath, USE
 import { sqlite } from "./quiet.ts";
 import { GUARDED, GUARDED_OPTIONS, readMinReader, refuseForeignSchema } from "./schema.ts";
 import { SCHEMA_VERSION } from "./schema-version.ts";
-import type { SpoolArgs, SpoolEntry, SpoolKind } from "./spool/spool-files.ts";
+import type { SpoolArgs, SpoolEntry, SpoolKind } from "./spool/save-entry.ts";
 
 /**
  * Runs `change` in one transaction. On return it is saved with the durability of the handle. The schema version is checked under

@@ -49,14 +49,11 @@ export function noteSpawnDocuments(
   writeEvent(handle, "spawn-documents", saveSpawnDocuments, { ...expectation, sessionId, toolUseId, at });
 }
 
-export interface SpawnDocuments extends Expectation {
-  sessionId: string;
-  toolUseId: string;
-  at: Date;
-}
-
 /** Callers must hold the write lock. This is true for all `save…` functions. */
-export function saveSpawnDocuments(db: DatabaseSync, spawn: SpawnDocuments): void {
+export function saveSpawnDocuments(
+  db: DatabaseSync,
+  spawn: Expectation & { sessionId: string; toolUseId: string; at: Date },
+): void {
   const { sessionId: session_id, toolUseId: tool_use_id, role, folder, iteration, documents, at } = spawn;
   const said = { role, folder, iteration, documents: JSON.stringify(documents), at: at.toISOString() };
   insert(db, "spawn_documents", { session_id, tool_use_id, ...said }, "INSERT OR REPLACE");
@@ -74,13 +71,10 @@ export function placeReader(
   writeEvent(handle, "place-reader", savePlacedReader, { ...key, ...call });
 }
 
-export interface PlacedReader extends Required<SessionKey> {
-  toolUseId: string;
-  agentType: string;
-  at: Date;
-}
-
-export function savePlacedReader(db: DatabaseSync, placed: PlacedReader): void {
+export function savePlacedReader(
+  db: DatabaseSync,
+  placed: Required<SessionKey> & { toolUseId: string; agentType: string; at: Date },
+): void {
   const { sessionId, agentId, toolUseId, agentType, at } = placed;
   const found = db
     .prepare("DELETE FROM spawn_documents WHERE session_id = ? AND tool_use_id = ? RETURNING *")
@@ -124,11 +118,10 @@ export function recordSeen(handle: StoreHandle, key: SessionKey, seen: readonly 
   if (seen.length > 0) writeEvent(handle, "seen", saveSeen, { ...key, seen });
 }
 
-export interface SeenByAgent extends SessionKey {
-  seen: readonly SeenLines[];
-}
-
-export function saveSeen(db: DatabaseSync, { sessionId, agentId = "", seen }: SeenByAgent): void {
+export function saveSeen(
+  db: DatabaseSync,
+  { sessionId, agentId = "", seen }: SessionKey & { seen: readonly SeenLines[] },
+): void {
   const insert = db.prepare("INSERT OR IGNORE INTO seen_lines VALUES (?, ?, ?, ?, ?)");
   for (const { file, from, to } of seen) insert.run(sessionId, agentId, file, from, to);
 }
@@ -164,12 +157,10 @@ export function markAgent(handle: StoreHandle, key: SessionKey, mark: AgentMark,
   return writeEvent(handle, "mark-agent", saveMark, { ...key, mark, at });
 }
 
-export interface MarkedAgent extends SessionKey {
-  mark: AgentMark;
-  at: Date;
-}
-
-export function saveMark(db: DatabaseSync, { sessionId, agentId = "", mark, at }: MarkedAgent): boolean {
+export function saveMark(
+  db: DatabaseSync,
+  { sessionId, agentId = "", mark, at }: SessionKey & { mark: AgentMark; at: Date },
+): boolean {
   // A column name cannot be a parameter, and spool entries are untrusted text.
   if (!MARKS.includes(mark)) throw new Error(`unknown mark ${mark}`);
   const sql = `UPDATE dispatched_agents SET ${mark} = ? WHERE session_id = ? AND agent_id = ? AND ${mark} IS NULL`;
@@ -214,12 +205,7 @@ export function insertReceipts(db: DatabaseSync, receipts: NewReceipts, at: Date
   }
 }
 
-export interface StoredReceipts {
-  receipts: NewReceipts;
-  at: Date;
-}
-
-export function saveReceipts(db: DatabaseSync, { receipts, at }: StoredReceipts): void {
+export function saveReceipts(db: DatabaseSync, { receipts, at }: { receipts: NewReceipts; at: Date }): void {
   insertReceipts(db, receipts, at);
 }
 

@@ -141,12 +141,10 @@ function mergeInto(home: WipHome, { merge, at }: ToolWork): boolean {
   return true;
 }
 
-export interface ToolCall extends SessionKey {
-  toolUseId: string;
-  at: Date;
-}
-
-export function saveToolCall(db: DatabaseSync, { sessionId, agentId = "", toolUseId, at }: ToolCall): void {
+export function saveToolCall(
+  db: DatabaseSync,
+  { sessionId, agentId = "", toolUseId, at }: SessionKey & { toolUseId: string; at: Date },
+): void {
   db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?)").run(
     sessionId,
     toolUseId,

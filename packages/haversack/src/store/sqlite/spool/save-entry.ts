@@ -1,7 +1,8 @@
 /** Saves a spool entry the way its event would have been saved. The hook bundles this file as a separate chunk. */
 import type { DatabaseSync } from "node:sqlite";
 import { mergeWip } from "../../../work/wip/merge-wip.ts";
-import type { Wip } from "../../../work/wip/wip.ts";
+import type { Wip, WipPatch } from "../../../work/wip/wip.ts";
+import type { SeenAgent } from "../../work-store.ts";
 import {
   saveMark,
   savePlacedReader,
@@ -9,8 +10,8 @@ import {
   saveSeen,
   saveSpawnDocuments,
 } from "../artifacts/artifact-observations.ts";
-import { saveTold, saveTool, saveToolCall } from "../sessions/session-state.ts";
-import { saveSeenCall, saveTranscript, touchSession } from "../sessions/sqlite-local-store.ts";
+import { saveTold, saveTool, saveToolCall, type ToolWork } from "../sessions/session-state.ts";
+import { type SessionTouch, saveSeenCall, saveTranscript, touchSession } from "../sessions/sqlite-local-store.ts";
 import { recordInjection } from "../skills/injections.ts";
 import { type PromptAnswer, saveAnswer } from "../skills/prompt-ledger.ts";
 import { saveLoad, saveShown } from "../skills/skill-ledger.ts";
@@ -18,7 +19,6 @@ import { saveDelivered } from "../work/events/running-session.ts";
 import { saveLetGo, saveMovedSession, saveRegain, saveTakeBack, saveTakeOver } from "../work/events/session-claims.ts";
 import { savePlace, saveSpawn, saveUnresolvedSpawn } from "../work/events/session-tasks.ts";
 import { becomeKnown, savePacket } from "../work/events/wake-state.ts";
-import type { SpoolEntry, SpoolKind, SpoolKinds } from "./spool-files.ts";
 
 /** `isBlind`: the process that wrote the entry could not read the store. For callers that hold the write lock. */
 export function saveEntry(db: DatabaseSync, { kind, args }: SpoolEntry, { isBlind }: { isBlind: boolean }): void {
@@ -27,11 +27,12 @@ export function saveEntry(db: DatabaseSync, { kind, args }: SpoolEntry, { isBlin
   save(db, isBlind && kind === "answer" ? inItsWindow(db, args as PromptAnswer) : args);
 }
 
-const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) => unknown } = {
+/** The kinds of entries. The arguments of each are plain data, except `at`: a Date, the time of the event. */
+const SAVE = {
   answer: saveAnswer,
   load: saveLoad,
   shown: saveShown,
-  tool(db, { patch, leaseMs, ...work }) {
+  tool(db: DatabaseSync, { patch, leaseMs, ...work }: SpooledTool) {
     const merge = patch && ((current: Wip) => mergeWip(current, patch, work));
     saveTool(db, { ...work, merge, patch, leaseMs: () => leaseMs });
   },
@@ -39,7 +40,7 @@ const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) =>
   transcript: saveTranscript,
   "seen-call": saveSeenCall,
   touch: touchSession,
-  start(db, { seen, ...touch }) {
+  start(db: DatabaseSync, { seen, ...touch }: SessionTouch & { seen?: SeenAgent & { sessionId: string } }) {
     touchSession(db, touch);
     if (seen) becomeKnown(db, seen, touch.at);
   },
@@ -61,6 +62,15 @@ const SAVE: { [Kind in SpoolKind]: (db: DatabaseSync, args: SpoolKinds[Kind]) =>
   "mark-agent": saveMark,
   receipts: saveReceipts,
 };
+
+interface SpooledTool extends Omit<ToolWork, "merge" | "leaseMs"> {
+  patch?: WipPatch;
+  leaseMs: number;
+}
+
+export type SpoolKind = keyof typeof SAVE;
+export type SpoolArgs<Kind extends SpoolKind> = Parameters<(typeof SAVE)[Kind]>[1];
+export type SpoolEntry = { [Kind in SpoolKind]: { kind: Kind; args: SpoolArgs<Kind> } }[SpoolKind];
 
 /** A prompt answered without the store got no text. It counts in its session's current window and resets nothing. */
 function inItsWindow(db: DatabaseSync, answer: PromptAnswer): PromptAnswer {

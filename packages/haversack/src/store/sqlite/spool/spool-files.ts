@@ -7,25 +7,8 @@ import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { errorText } from "../../../base/errors.ts";
 import { trackedInIndex } from "../../../base/project-root.ts";
 import { errnoOf, makeFolder, putFile, removeEmptyFolder, removeFile } from "../../../base/safe-write.ts";
-import type { WipPatch } from "../../../work/wip/wip.ts";
-import type { SeenAgent } from "../../work-store.ts";
 import { folderOf, placeOfStore, spoolOf } from "../access.ts";
-import type {
-  MarkedAgent,
-  PlacedReader,
-  SeenByAgent,
-  SpawnDocuments,
-  StoredReceipts,
-} from "../artifacts/artifact-observations.ts";
-import type { ToldEdits, ToolCall, ToolWork } from "../sessions/session-state.ts";
-import type { ReadTranscript, SeenCall, SessionKey, SessionTouch } from "../sessions/sqlite-local-store.ts";
-import type { NewInjection } from "../skills/injections.ts";
-import type { PromptAnswer } from "../skills/prompt-ledger.ts";
-import type { ShownSkill, SkillLoad } from "../skills/skill-ledger.ts";
-import type { DeliveredMessages } from "../work/events/running-session.ts";
-import type { PlacedAgent, SpawnEvent, UnresolvedSpawn } from "../work/events/session-tasks.ts";
-import type { ShownPacket } from "../work/events/wake-state.ts";
-import type { EndedHolder, MovedClaims, MovedSession, TakenBack } from "../work/session-work.ts";
+import type { SpoolEntry } from "./save-entry.ts";
 
 export interface SpooledEntry {
   entry: SpoolEntry;
@@ -172,44 +155,3 @@ function ignoring(codes: readonly string[], action: () => void): void {
     if (!codes.includes(errnoOf(error))) throw error;
   }
 }
-
-// The content of a spool entry, by kind. Types only: every file of the hook that writes refers to them.
-
-/** Plain data, except `at`: a Date, the time of the event. */
-export interface SpoolKinds {
-  answer: PromptAnswer;
-  load: SkillLoad;
-  shown: ShownSkill;
-  tool: SpooledTool;
-  "tool-call": ToolCall;
-  transcript: ReadTranscript;
-  "seen-call": SeenCall;
-  touch: SessionTouch;
-  start: SessionTouch & { seen?: SeenAgent & { sessionId: string } };
-  "take-over": MovedClaims;
-  "take-back": TakenBack;
-  "let-go": EndedHolder;
-  regain: TakenBack & SessionKey;
-  fork: MovedSession;
-  injection: NewInjection;
-  "left-edits": ToldEdits;
-  spawn: SpawnEvent;
-  "unresolved-spawn": UnresolvedSpawn;
-  "place-agent": PlacedAgent;
-  packet: ShownPacket;
-  messages: DeliveredMessages;
-  "spawn-documents": SpawnDocuments;
-  "place-reader": PlacedReader;
-  seen: SeenByAgent;
-  "mark-agent": MarkedAgent;
-  receipts: StoredReceipts;
-}
-
-export interface SpooledTool extends Omit<ToolWork, "merge" | "leaseMs"> {
-  patch?: WipPatch;
-  leaseMs: number;
-}
-
-export type SpoolKind = keyof SpoolKinds;
-export type SpoolArgs<Kind extends SpoolKind> = SpoolKinds[Kind];
-export type SpoolEntry = { [Kind in SpoolKind]: { kind: Kind; args: SpoolKinds[Kind] } }[SpoolKind];

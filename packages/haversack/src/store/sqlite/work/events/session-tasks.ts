@@ -49,14 +49,11 @@ export class SessionTasks {
   }
 }
 
-export interface PlacedAgent extends SessionKey {
-  /** The call that started the sub-agent. */
-  toolUseId: string;
-  at: Date;
-}
-
-/** Callers must hold the write lock. */
-export function savePlace(db: DatabaseSync, { sessionId, agentId = "", toolUseId, at }: PlacedAgent): void {
+/** `toolUseId`: the call that started the sub-agent. Callers must hold the write lock. */
+export function savePlace(
+  db: DatabaseSync,
+  { sessionId, agentId = "", toolUseId, at }: SessionKey & { toolUseId: string; at: Date },
+): void {
   db.prepare(PLACE).run({ sessionId, agentId, toolUseId, at: at.toISOString() });
   db.prepare("DELETE FROM spawns WHERE session_id = ? AND tool_use_id = ?").run(sessionId, toolUseId);
   // Rows stored for the call now belong to the sub-agent: its window contains what its prompt included.
@@ -214,13 +211,8 @@ export class Spawns {
   }
 }
 
-export interface SpawnEvent extends Spawn {
-  sessionId: string;
-  at: Date;
-}
-
 /** Callers must hold the write lock. The next function needs it too. */
-export function saveSpawn(db: DatabaseSync, spawn: SpawnEvent): void {
+export function saveSpawn(db: DatabaseSync, spawn: Spawn & { sessionId: string; at: Date }): void {
   const { sessionId, toolUseId, agentType, taskId, isDispatch, at } = spawn;
   db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)").run(
     sessionId,
