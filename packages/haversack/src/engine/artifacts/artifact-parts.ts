@@ -1,6 +1,5 @@
 /** What all use cases of artifacts work with, and how a command or tool opens it. */
 import type { Config } from "../../base/config-schema.ts";
-import type { ArtifactStore } from "../../store/artifact-store.ts";
 import type { StoreHandle } from "../../store/sqlite/access.ts";
 import {
   type AgentEvidence,
@@ -20,7 +19,7 @@ export interface ArtifactParts {
   paths: ProjectPaths;
   /** The setting `artifacts.resume`. */
   isResumeOn: boolean;
-  store: ArtifactStore;
+  store: SqliteArtifactStore;
   /** What hooks saw of sub-agents. */
   evidence: Evidence;
   /** For tasks that are in the store but not in tasks.md. */

@@ -9,7 +9,7 @@ import { type ResumeWay, resumeName } from "../../artifacts/resume-prompt.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { errorText } from "../../base/errors.ts";
 import { makeScratch, putFile, removeFile, removeScratch } from "../../base/safe-write.ts";
-import type { ArtifactStore, ResumeCheck } from "../../store/artifact-store.ts";
+import type { ResumeCheck, SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { Environment } from "../project.ts";
 import type { Finding } from "../wiring.ts";
 
@@ -33,7 +33,7 @@ export interface TrialPlace {
  */
 export async function tryResume(
   client: ResumableClient,
-  { store, env, now }: { store: ArtifactStore; env: Environment; now: Date },
+  { store, env, now }: { store: SqliteArtifactStore; env: Environment; now: Date },
 ): Promise<ResumeCheck> {
   const cwd = makeScratch(join(tmpdir(), "haversack-resume-"));
   try {
@@ -80,7 +80,7 @@ export function describeCheck({ client, isOk, text, at }: ResumeCheck): Finding 
 /** One line for `doctor` per client and way; nothing if the setting is off. */
 export async function checkResume(
   { isEnabled, clients }: { isEnabled: boolean; clients: readonly string[] },
-  { store }: { store: ArtifactStore },
+  { store }: { store: SqliteArtifactStore },
 ): Promise<Finding[]> {
   if (!isEnabled) return [];
   const findings: Finding[] = [];

@@ -16,7 +16,7 @@ import {
 } from "../../artifacts/resume-prompt.ts";
 import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
-import type { LoopKey, ReviewLoop } from "../../store/artifact-store.ts";
+import type { LoopKey, ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import type { Difference } from "./git-snapshot.ts";
 import { differenceBetween, takeSnapshot } from "./git-snapshot.ts";

@@ -1,11 +1,11 @@
 /** How often documents were not read, by role and document, and what dispatches cost. */
 import { FALLBACK_GATE, receiptRates } from "../../artifacts/receipts.ts";
-import type { ArtifactStore } from "../../store/artifact-store.ts";
+import type { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { ReceiptReport } from "./artifact-operations.ts";
 
 export async function reportReceipts(
   { since }: { since?: Date | undefined },
-  { store }: { store: ArtifactStore },
+  { store }: { store: SqliteArtifactStore },
 ): Promise<ReceiptReport> {
   const query = since === undefined ? {} : { since };
   const counts = await store.countReceipts(query);

@@ -1,29 +1,18 @@
-/** Dispatches, reviews and receipts in SQLite. Open its handle with `durability: "full"`. */
+/**
+ * Dispatches, reviews and receipts. Every operation is atomic. Open the handle with `durability: "full"`. What hooks note about a running
+ * sub-agent has functions of its own (artifact-observations.ts).
+ */
 
 import type { DatabaseSync } from "node:sqlite";
-import type { TrackedIssue } from "../../../artifacts/review-issue.ts";
-import type {
-  ArtifactStore,
-  DecideOutcome,
-  DispatchTotals,
-  LoopKey,
-  NewDispatch,
-  NewReceipts,
-  NewReview,
-  ReceiptCount,
-  ResumeCheck,
-  ReviewDecision,
-  ReviewLoop,
-  ReviewOutcome,
-  StoredDispatch,
-  StoredReview,
-} from "../../artifact-store.ts";
+import type { RequiredDocument } from "../../../artifacts/receipts.ts";
+import type { ResumeState } from "../../../artifacts/resume-prompt.ts";
+import type { ReviewIssue, TrackedIssue } from "../../../artifacts/review-issue.ts";
 import type { Actor } from "../../work-store.ts";
 import { Operations } from "../access.ts";
 import { all, fromRow, insert, one, type Row, run } from "../work/rows.ts";
 import { insertReceipts } from "./artifact-observations.ts";
 
-export class SqliteArtifactStore extends Operations implements ArtifactStore {
+export class SqliteArtifactStore extends Operations {
   recordDispatch = this.writes((db, dispatch: NewDispatch, by: Actor) => {
     const { loop, iteration, task, kind, reason, documents, tokens, otherTokens, promptChars, gitCommit } = dispatch;
     const { feature, phase, role } = loop;
@@ -33,13 +22,14 @@ export class SqliteArtifactStore extends Operations implements ArtifactStore {
     insert(db, "dispatches", { ...what, ...cost, git_commit: gitCommit, by: by.name, at: by.at.toISOString() });
   });
 
+  /** The newest dispatch of that iteration. */
   getDispatch = this.reads((db, { feature, phase, role }: LoopKey, iteration: number) => {
     const sql = `SELECT * FROM dispatches ${OF_LOOP} AND iteration = ? ORDER BY seq DESC LIMIT 1`;
     const row = one<Row>(db, sql, feature, phase, role, iteration);
     return row && toDispatch(row);
   });
 
-  // A resume followed by another dispatch of the same iteration has failed and saved nothing.
+  /** The cost of dispatches, by role. A resume followed by another dispatch of the same iteration has failed and saved nothing. */
   sumDispatches = this.reads((db, { since }: { since?: Date }) =>
     all<DispatchTotals>(
       db,
@@ -54,6 +44,10 @@ export class SqliteArtifactStore extends Operations implements ArtifactStore {
     ).map((row) => ({ ...row })),
   );
 
+  /**
+   * Records one iteration of a loop, with its issues, agent and receipts. An iteration is recorded once. The same answer again
+   * returns `same`, so an interrupted caller can continue; a different answer is refused.
+   */
   recordReview = this.writes((db, review: NewReview, by: Actor) => {
     const outcome = recordReview(db, review, by);
     const { loop, iteration, receipts } = review;
@@ -63,19 +57,24 @@ export class SqliteArtifactStore extends Operations implements ArtifactStore {
     return outcome;
   });
 
+  /** Marks the entry as written to the review history. */
   markInHistory = this.writes((db, { feature, phase, role }: LoopKey, iteration: number) => {
     const sql = `UPDATE reviews SET is_in_history = 1 ${OF_LOOP} AND iteration = ?`;
     run(db, sql, feature, phase, role, iteration);
   });
 
   getLoop = this.reads(findLoop);
+  /** Loops that have a review, the first reviewed first. */
   listLoops = this.reads(listLoops);
+  /** Records that an issue will not be resolved, and why. */
   decideIssue = this.writes(decideIssue);
 
+  /** Records that the loop's agent could not be resumed. */
   failResume = this.writes((db, { feature, phase, role }: LoopKey, failure: string) => {
     run(db, `UPDATE review_agents SET failure = ?4 ${OF_LOOP}`, feature, phase, role, failure);
   });
 
+  /** Replaces receipts of the same agent and iteration. */
   recordReceipts = this.writes((db, receipts: NewReceipts, by: Actor) => insertReceipts(db, receipts, by.at));
 
   countReceipts = this.reads((db, { since }: { since?: Date }) => {
@@ -221,4 +220,137 @@ function writeIssue(db: DatabaseSync, { feature, phase, role }: LoopKey, issue: 
 
 function toReview({ feature: _, phase: __, role: ___, answer_hash: ____, issues, notes, ...row }: Row): StoredReview {
   return fromRow(row, { issues: JSON.parse(String(issues)), notes: JSON.parse(String(notes)) });
+}
+
+// What is recorded.
+
+/** The reviews of one phase of a feature by one role. */
+export interface LoopKey {
+  /** The feature's folder, relative to the repository. */
+  feature: string;
+  phase: string;
+  role: string;
+}
+
+export interface DispatchCost {
+  sent: number;
+  reads: number;
+  pasted: number;
+  pastedUnpruned: number;
+}
+
+export interface NewDispatch {
+  loop: LoopKey;
+  iteration: number;
+  task?: string;
+  /** fallback: a resume was due but not possible. */
+  kind: "fresh" | "fallback" | "resume";
+  reason?: string;
+  documents: readonly RequiredDocument[];
+  tokens: DispatchCost;
+  /**
+   * The cost of the alternative. For a resume: a fresh dispatch with everything it reads. Otherwise: the prompt of a resume.
+   * Absent: there was no alternative.
+   */
+  otherTokens?: number;
+  promptChars: number;
+  gitCommit?: string;
+}
+
+export interface StoredDispatch extends NewDispatch {
+  at: Date;
+  by: string;
+}
+
+export interface DispatchTotals extends DispatchCost {
+  role: string;
+  dispatches: number;
+  /** Excluding failed ones. */
+  resumes: number;
+  fallbacks: number;
+  /** Tokens saved by resumes, compared with fresh dispatches. */
+  saved: number;
+}
+
+export const REVIEW_VERDICTS = ["approved", "rejected", "blocked"] as const;
+export type ReviewVerdict = (typeof REVIEW_VERDICTS)[number];
+
+export interface NewReview {
+  loop: LoopKey;
+  iteration: number;
+  verdict: ReviewVerdict;
+  summary?: string;
+  /** As the reviewer reported them. */
+  issues: readonly ReviewIssue[];
+  /** Computes the loop's issues after this iteration from those before it. Pure; called inside the transaction. */
+  track(before: readonly TrackedIssue[]): TrackedIssue[];
+  /** Lines for the review history. */
+  notes: readonly string[];
+  answerHash: string;
+  agent?: { agentId: string; sessionId?: string; promptChars: number };
+  receipts?: Omit<NewReceipts, "feature" | "role" | "iteration">;
+}
+
+export type ReviewOutcome =
+  | { kind: "recorded" | "same"; review: StoredReview; issues: TrackedIssue[] }
+  /** That iteration, or a later one, was recorded with a different answer. */
+  | { kind: "already-recorded"; review: StoredReview; last: number };
+
+export interface StoredReview {
+  iteration: number;
+  verdict: ReviewVerdict;
+  summary?: string;
+  issues: ReviewIssue[];
+  notes: string[];
+  agentId?: string;
+  sessionId?: string;
+  by: string;
+  at: Date;
+  isInHistory: boolean;
+}
+
+export interface ReviewLoop extends LoopKey {
+  reviews: StoredReview[];
+  issues: TrackedIssue[];
+  decisions: ReviewDecision[];
+  resume?: ResumeState & { failure?: string };
+}
+
+export interface ReviewDecision {
+  issueId: string;
+  text: string;
+  by: string;
+  at: Date;
+}
+
+export type DecideOutcome =
+  | { kind: "decided"; issue: TrackedIssue }
+  | { kind: "no-issue"; known: string[] }
+  | { kind: "no-loop" };
+
+export interface NewReceipts {
+  feature: string;
+  role: string;
+  iteration?: number;
+  source: "events" | "claim";
+  agent?: { sessionId: string; agentId: string };
+  documents: readonly { file: string; lineCount: number; share: number; isMissing: boolean; claimedLines?: number }[];
+}
+
+export interface ReceiptCount {
+  role: string;
+  file: string;
+  total: number;
+  missing: number;
+  /** The mean share that was seen, 0 to 1. */
+  share: number;
+  /** How many are based on tool calls; the others on a claim. */
+  fromEvents: number;
+}
+
+export interface ResumeCheck {
+  client: string;
+  isOk: boolean;
+  text: string;
+  at: Date;
 }
