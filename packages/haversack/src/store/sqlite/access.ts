@@ -66,14 +66,17 @@ export function readTogether<T>(handle: StoreHandle, read: (db: DatabaseSync) =>
   return handle.guard(() => inTransaction(handle.db, () => read(handle.db), "BEGIN"));
 }
 
-/** A store whose operations are functions on the database: here each becomes a method that runs in its own transaction. */
-export class Operations {
+/** A part of an open store. */
+export class OnStore {
   protected readonly handle: StoreHandle;
 
   constructor(handle: StoreHandle) {
     this.handle = handle;
   }
+}
 
+/** A store whose operations are functions on the database: here each becomes a method that runs in its own transaction. */
+export class Operations extends OnStore {
   protected reads<Args extends unknown[], T>(
     read: (db: DatabaseSync, ...args: Args) => T,
   ): (...args: Args) => Promise<T> {

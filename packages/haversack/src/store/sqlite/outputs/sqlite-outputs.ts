@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { newId } from "../../../base/ids.ts";
 import type { NewOutput, OutputFacts, OutputLimits } from "../../../work/outputs/kept-output.ts";
-import { readStore, type StoreHandle, writeStore } from "../access.ts";
+import { OnStore, readStore, writeStore } from "../access.ts";
 import type { SessionKey } from "../sessions/sqlite-local-store.ts";
 
 /** A text that a window was shown in full. */
@@ -13,16 +13,10 @@ export interface ShownRead extends Required<SessionKey> {
   at: Date;
 }
 
-export class SqliteOutputs {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
+export class SqliteOutputs extends OnStore {
   /** Returns the handle; the same text in the same session keeps its handle. Then removes outputs beyond the limits. */
   put(output: NewOutput, limits: OutputLimits): string {
-    return writeStore(this.#handle, (db) => {
+    return writeStore(this.handle, (db) => {
       const { at, sessionId, agentId, source, lines, chars, text, hash } = output;
       const known = db.prepare("SELECT handle FROM outputs WHERE hash = ? AND session_id = ?").get(hash, sessionId);
       if (known) {
@@ -41,7 +35,7 @@ export class SqliteOutputs {
   }
 
   get(handle: string): (OutputFacts & { text: string }) | undefined {
-    return readStore(this.#handle, (db) => {
+    return readStore(this.handle, (db) => {
       const row = db.prepare("SELECT * FROM outputs JOIN output_texts USING (handle) WHERE handle = ?").get(handle) as
         | OutputRow
         | undefined;
@@ -51,7 +45,7 @@ export class SqliteOutputs {
 
   /** Newest first. With a session: only its own outputs. */
   list(limit: number, sessionId?: string): OutputFacts[] {
-    return readStore(this.#handle, (db) => {
+    return readStore(this.handle, (db) => {
       const rows =
         sessionId === undefined
           ? db.prepare("SELECT * FROM outputs ORDER BY at DESC, handle LIMIT ?").all(limit)
@@ -64,7 +58,7 @@ export class SqliteOutputs {
 
   /** Removes all outputs of a session. */
   forget(sessionId: string): void {
-    writeStore(this.#handle, (db) => {
+    writeStore(this.handle, (db) => {
       db.prepare("DELETE FROM output_texts WHERE handle IN (SELECT handle FROM outputs WHERE session_id = ?)").run(
         sessionId,
       );
@@ -73,7 +67,7 @@ export class SqliteOutputs {
   }
 
   totals(): { count: number; bytes: number } {
-    return readStore(this.#handle, (db) => {
+    return readStore(this.handle, (db) => {
       const row = db.prepare("SELECT count(*) AS count, ifnull(sum(bytes), 0) AS bytes FROM outputs").get();
       return { count: Number(row?.["count"]), bytes: Number(row?.["bytes"]) };
     });
@@ -81,7 +75,7 @@ export class SqliteOutputs {
 
   /** Records that the window was shown this text in full. True: the window already had the same text. */
   noteRead({ sessionId, agentId, source, window, hash, at }: ShownRead): boolean {
-    return writeStore(this.#handle, (db) => {
+    return writeStore(this.handle, (db) => {
       const known = db
         .prepare("SELECT window, hash FROM shown_reads WHERE session_id = ? AND agent_id = ? AND source = ?")
         .get(sessionId, agentId, source);
@@ -95,7 +89,7 @@ export class SqliteOutputs {
 
   /** Removes outputs beyond the limits. Returns how many were removed. */
   retire(limits: OutputLimits, now: Date): number {
-    return writeStore(this.#handle, (db) => trim(db, limits, { now }));
+    return writeStore(this.handle, (db) => trim(db, limits, { now }));
   }
 }
 

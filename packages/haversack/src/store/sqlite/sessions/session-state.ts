@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { WipPatch } from "../../../work/wip/wip.ts";
 import type { WipHistoryEntry } from "../../work-store.ts";
-import { readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
+import { OnStore, readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
 import { addToOutbox } from "../outbox/outbox.ts";
 import { type NewInjection, recordInjection } from "../skills/injections.ts";
 import { boundTask, isHeartbeatDue, taskAtWork, taskWipHome, type WipHome } from "../work/events/session-tasks.ts";
@@ -38,15 +38,9 @@ export interface ToolWork extends SessionKey {
   leaseMs: () => number;
 }
 
-export class SessionState {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
+export class SessionState extends OnStore {
   wip({ sessionId, agentId = "" }: SessionKey): SessionWip | undefined {
-    return readStore(this.#handle, (db) => {
+    return readStore(this.handle, (db) => {
       const row = db.prepare(SELECT_WIP).get(sessionId, agentId);
       return row && { data: JSON.parse(String(row["data"])), updatedAt: String(row["updated_at"]) };
     });
@@ -59,9 +53,9 @@ export class SessionState {
   recordTool(work: ToolWork): void {
     const { file, merge, patch, leaseMs, toolUseId, ...event } = work;
     const hasNews = file !== undefined || merge !== undefined || toolUseId !== undefined;
-    if (!hasNews && !readStore(this.#handle, (db) => isSignDue(db, work))) return;
+    if (!hasNews && !readStore(this.handle, (db) => isSignDue(db, work))) return;
     writeStore(
-      this.#handle,
+      this.handle,
       (db) => saveTool(db, work),
       () => {
         const news = { ...(file && { file }), ...(patch && { patch }), ...(toolUseId && { toolUseId }) };
@@ -71,12 +65,12 @@ export class SessionState {
   }
 
   noteToolCall(key: SessionKey, toolUseId: string, at: Date): void {
-    writeEvent(this.#handle, "tool-call", saveToolCall, { ...key, toolUseId, at });
+    writeEvent(this.handle, "tool-call", saveToolCall, { ...key, toolUseId, at });
   }
 
   /** Undefined when no hook saw the call. */
   agentOfToolCall(sessionId: string, toolUseId: string): string | undefined {
-    return readStore(this.#handle, (db) => {
+    return readStore(this.handle, (db) => {
       const row = db
         .prepare("SELECT agent_id FROM tool_calls WHERE session_id = ? AND tool_use_id = ?")
         .get(sessionId, toolUseId);
@@ -86,7 +80,7 @@ export class SessionState {
 
   /** The caller in any session: an MCP server keeps running after a `/clear` and then has an outdated session ID. */
   callerOf(toolUseId: string): Required<SessionKey> | undefined {
-    return readStore(this.#handle, (db) => {
+    return readStore(this.handle, (db) => {
       const row = db
         .prepare("SELECT session_id, agent_id FROM tool_calls WHERE tool_use_id = ? ORDER BY at DESC LIMIT 1")
         .get(toolUseId);
@@ -96,7 +90,7 @@ export class SessionState {
 
   /** Whether a sub-agent of this session is at work. */
   hasSubAgents(sessionId: string): boolean {
-    return readStore(this.#handle, (db) => {
+    return readStore(this.handle, (db) => {
       return (
         db
           .prepare("SELECT 1 FROM sessions WHERE session_id = ? AND agent_id <> '' AND ended_at IS NULL LIMIT 1")

@@ -1,31 +1,25 @@
 /** Local state in SQLite. The hook bundles this file. */
 
 import type { DatabaseSync } from "node:sqlite";
-import { readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
+import { OnStore, readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
 import { fromRow, type Row } from "../work/rows.ts";
 
 /** Sessions: the part of the store that never leaves the machine. Always SQLite, and synchronous because hooks use it. */
-export class SqliteLocalStore {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
+export class SqliteLocalStore extends OnStore {
   /** Records a sign of life of a session, and creates the session if it is new. */
   touchSession(touch: SessionTouch): TouchedSession {
-    return writeEvent(this.#handle, "touch", touchSession, touch);
+    return writeEvent(this.handle, "touch", touchSession, touch);
   }
 
   getSession({ sessionId, agentId = "" }: SessionKey): Session | undefined {
-    const row = readStore(this.#handle, (db) => db.prepare(SELECT_ONE).get(sessionId, agentId));
+    const row = readStore(this.handle, (db) => db.prepare(SELECT_ONE).get(sessionId, agentId));
     return row && toSession(row);
   }
 
   /** Last seen first. */
   listSessions({ limit, seenSince }: SessionQuery): Session[] {
     const sql = `${SELECT} WHERE last_seen_at >= ? ORDER BY last_seen_at DESC, session_id, agent_id LIMIT ?`;
-    return readStore(this.#handle, (db) => db.prepare(sql).all(seenSince?.toISOString() ?? "", limit)).map(toSession);
+    return readStore(this.handle, (db) => db.prepare(sql).all(seenSince?.toISOString() ?? "", limit)).map(toSession);
   }
 }
 
@@ -203,30 +197,24 @@ export interface SeenCall {
   at: Date;
 }
 
-export class Transcripts {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
+export class Transcripts extends OnStore {
   read({ sessionId, agentId = "" }: SessionKey): ReadTranscript | undefined {
     const sql = "SELECT * FROM transcripts WHERE session_id = ? AND agent_id = ?";
-    const row = readStore(this.#handle, (db) => db.prepare(sql).get(sessionId, agentId));
+    const row = readStore(this.handle, (db) => db.prepare(sql).get(sessionId, agentId));
     return row && fromRow<ReadTranscript>(row);
   }
 
   save(transcript: ReadTranscript): void {
-    writeEvent(this.#handle, "transcript", saveTranscript, transcript);
+    writeEvent(this.handle, "transcript", saveTranscript, transcript);
   }
 
   isSeen(sessionId: string, toolUseId: string): boolean {
     const sql = "SELECT 1 FROM seen_calls WHERE session_id = ? AND tool_use_id = ?";
-    return readStore(this.#handle, (db) => db.prepare(sql).get(sessionId, toolUseId)) !== undefined;
+    return readStore(this.handle, (db) => db.prepare(sql).get(sessionId, toolUseId)) !== undefined;
   }
 
   noteSeen(call: SeenCall): void {
-    writeEvent(this.#handle, "seen-call", saveSeenCall, call);
+    writeEvent(this.handle, "seen-call", saveSeenCall, call);
   }
 }
 

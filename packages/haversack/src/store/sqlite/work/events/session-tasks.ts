@@ -5,7 +5,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { GitState } from "../../../../work/wip/git-changes.ts";
-import { readStore, type StoreHandle, writeEvent, writeStore } from "../../access.ts";
+import { OnStore, readStore, type StoreHandle, writeEvent, writeStore } from "../../access.ts";
 import { addToOutbox } from "../../outbox/outbox.ts";
 import type { SessionKey } from "../../sessions/sqlite-local-store.ts";
 import { agentOfCall } from "../../skills/prompt-ledger.ts";
@@ -24,28 +24,22 @@ export interface BoundTask {
   heartbeatAt?: string;
 }
 
-export class SessionTasks {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
+export class SessionTasks extends OnStore {
   taskOf(key: SessionKey): BoundTask | undefined {
-    return readStore(this.#handle, (db) => boundTask(db, key));
+    return readStore(this.handle, (db) => boundTask(db, key));
   }
 
   /** The call that started this sub-agent is not known yet, and there are candidates. */
   isUnplaced({ sessionId, agentId = "" }: SessionKey): boolean {
     if (agentId === "") return false;
     // Whether there is a candidate is checked when the spool is read.
-    if (this.#handle.standIn?.isBlind) return true;
-    return readStore(this.#handle, (db) => db.prepare(UNPLACED).get(sessionId, sessionId, agentId) !== undefined);
+    if (this.handle.standIn?.isBlind) return true;
+    return readStore(this.handle, (db) => db.prepare(UNPLACED).get(sessionId, sessionId, agentId) !== undefined);
   }
 
   /** Links the sub-agent to the call that started it. Calls without a task are stored too, so they are checked only once. */
   placeAgent(key: SessionKey, toolUseId: string, at: Date): void {
-    writeEvent(this.#handle, "place-agent", savePlace, { ...key, toolUseId, at });
+    writeEvent(this.handle, "place-agent", savePlace, { ...key, toolUseId, at });
   }
 }
 
@@ -178,36 +172,30 @@ export interface Spawn {
   isDispatch?: boolean;
 }
 
-export class Spawns {
-  readonly #handle: StoreHandle;
-
-  constructor(handle: StoreHandle) {
-    this.#handle = handle;
-  }
-
+export class Spawns extends OnStore {
   /** Stores a call that starts a sub-agent for a task. The agent's id is known later. */
   noteSpawn(sessionId: string, spawn: Spawn, at: Date): void {
-    writeEvent(this.#handle, "spawn", saveSpawn, { sessionId, ...spawn, at });
+    writeEvent(this.handle, "spawn", saveSpawn, { sessionId, ...spawn, at });
   }
 
   /** The store cannot be read, so the task of a call is not known yet. */
   get isBlind(): boolean {
-    return this.#handle.standIn?.isBlind ?? false;
+    return this.handle.standIn?.isBlind ?? false;
   }
 
   /** Like `noteSpawn`, while `isBlind`: the task is looked up when the spool is read. */
   noteUnresolved(key: SessionKey, call: Omit<UnresolvedSpawn, "at" | keyof SessionKey>, at: Date): void {
-    writeEvent(this.#handle, "unresolved-spawn", saveUnresolvedSpawn, { ...key, ...call, at });
+    writeEvent(this.handle, "unresolved-spawn", saveUnresolvedSpawn, { ...key, ...call, at });
   }
 
   /** The first of these ids that matches an open task, by id or else by alias. */
   firstOpen(ids: readonly string[]): string | undefined {
-    return ids.length === 0 ? undefined : readStore(this.#handle, (db) => firstOpen(db, ids));
+    return ids.length === 0 ? undefined : readStore(this.handle, (db) => firstOpen(db, ids));
   }
 
   /** The task that an agent works on. None if it holds several: its sub-agents may work on any of them. */
   soleTaskOf(key: SessionKey): BoundTask | undefined {
-    return readStore(this.#handle, (db) => soleTask(db, key));
+    return readStore(this.handle, (db) => soleTask(db, key));
   }
 }
 
