@@ -14,6 +14,15 @@ import type { RegisteredHook } from "./plugin-package.ts";
 import { samplePayload } from "./sample-payloads.ts";
 import { type ServerCommand, unguarded } from "./server-guard.ts";
 
+/** What `doctor` says about one part. */
+export function findings(part: string) {
+  return {
+    ok: (text: string): Finding => ({ part, level: "ok", text }),
+    warn: (text: string, remedy: string): Finding => ({ part, level: "warn", text, remedy }),
+    fail: (text: string, remedy: string): Finding => ({ part, level: "fail", text, remedy }),
+  };
+}
+
 export interface SettingsValue {
   path: string;
   value: Record<string, unknown>;
@@ -66,10 +75,9 @@ export function checkHooks(
     whyUnanswered = () => (isTooOldToAsk(table.client, env) ? tooOld(table.client) : undefined),
   }: { place: CheckPlace; remedy: string; whyUnanswered?(): string | undefined },
 ): Finding[] {
-  const part = `${table.client} hooks`;
-  const findings: Finding[] = [];
-  const add = (level: "warn" | "fail", text: string) =>
-    void findings.push({ part, level, text: `${path}: ${text}`, remedy });
+  const say = findings(`${table.client} hooks`);
+  const found: Finding[] = [];
+  const add = (level: "warn" | "fail", text: string) => void found.push(say[level](`${path}: ${text}`, remedy));
   const expected = hookGroups(table, "", { hasGuards, seesOutputs });
   const missing = Object.keys(expected).filter((event) => !hooks.some((hook) => hook.event === event));
   if (missing.length > 0) add("fail", `no hook for ${missing.join(", ")}`);
@@ -88,9 +96,9 @@ export function checkHooks(
   for (const hook of new Set(commands.map((command) => command.hook))) {
     if (hook !== installed.hook && existsSync(hook)) add("warn", `runs ${hook}, and you run ${installed.hook}`);
   }
-  if (findings.length > 0) return findings;
+  if (found.length > 0) return found;
   const ways = table.asked ? `; ${waysOf(hooks, canAskServer(table.client, env))}` : "";
-  return [{ part, level: "ok", text: `all ${hooks.length} in ${path}${ways}` }];
+  return [say.ok(`all ${hooks.length} in ${path}${ways}`)];
 }
 
 export function tooOld(client: ClientName): string {
@@ -134,11 +142,11 @@ export async function checkEvents(
   place: CheckPlace,
   more: Extra = {},
 ): Promise<Finding[]> {
-  const part = `${client.name} events`;
+  const { ok, fail } = findings(`${client.name} events`);
   const { scratch, isOff } = place;
   if (hooks.length === 0 || !scratch) return [];
   const sessionId = `haversack-doctor-${process.pid}`;
-  const findings: Finding[] = [];
+  const found: Finding[] = [];
   let slowestMs = 0;
   for (const { event, command, timeout = Number.POSITIVE_INFINITY } of hooks) {
     const payload = samplePayload(client.name, event, { sessionId, cwd: scratch.root });
@@ -147,19 +155,18 @@ export async function checkEvents(
     slowestMs = Math.max(slowestMs, tried.tookMs);
     const problem = eventProblem(event, tried);
     const remedy = "`haversack log --level error` may say why; `haversack init` writes the hooks again";
-    if (problem) findings.push({ part, level: "fail", text: `${event}: ${problem}`, remedy });
+    if (problem) found.push(fail(`${event}: ${problem}`, remedy));
   }
   for (const text of scratch.errors().slice(0, 3)) {
     const remedy = "look at what the message names; until then sessions work without Haversack";
-    findings.push({ part, level: "fail", text: `the hook reports: ${text}`, remedy });
+    found.push(fail(`the hook reports: ${text}`, remedy));
   }
-  if (findings.length === 0 && !isOff && !scratch.hasSession(sessionId)) {
-    const text = "the hooks run and record nothing";
+  if (found.length === 0 && !isOff && !scratch.hasSession(sessionId)) {
     const remedy = "a runtime below Node 22.16 is silent: run `haversack init` with a newer one";
-    findings.push({ part, level: "fail", text, remedy });
+    found.push(fail("the hooks run and record nothing", remedy));
   }
-  if (findings.length > 0) return findings;
-  return [{ part, level: "ok", text: `${hooks.length} test events answered, the slowest in ${slowestMs} ms` }];
+  if (found.length > 0) return found;
+  return [ok(`${hooks.length} test events answered, the slowest in ${slowestMs} ms`)];
 }
 
 export async function checkServer(
@@ -168,12 +175,12 @@ export async function checkServer(
   place: CheckPlace,
   { more = {}, events = [] }: { more?: Extra; events?: readonly Record<string, unknown>[] } = {},
 ): Promise<Finding> {
-  const part = `${client.name} MCP server`;
+  const { ok, fail } = findings(`${client.name} MCP server`);
   const own = unguarded({ command, args });
   const words = [own.command, ...own.args];
   const gone = words.slice(0, 2).find((file) => file.startsWith("/") && !existsSync(file));
-  if (gone) return { part, level: "fail", text: `${gone} is gone`, remedy: "`haversack init` repairs it" };
-  if (!place.scratch) return { part, level: "ok", text: "not started: there is no sound store to try it with" };
+  if (gone) return fail(`${gone} is gone`, "`haversack init` repairs it");
+  if (!place.scratch) return ok("not started: there is no sound store to try it with");
   // The first call also opens the store, so one extra event goes first.
   const asked = [...events.slice(0, 1), ...events];
   const calls = asked.map((event) => ({ name: "hook", arguments: { client: client.name, ...event } }));
@@ -182,30 +189,26 @@ export async function checkServer(
   const standIn = !("problem" in answer) && answer.serverVersion === "0" && `${own.command} cannot be run`;
   const problem = "problem" in answer ? answer.problem : standIn;
   if ("problem" in answer || problem) {
-    const remedy = `run \`${words.join(" ")}\` by hand and see what it prints`;
-    return { part, level: "fail", text: `does not start: ${problem}`, remedy };
+    return fail(`does not start: ${problem}`, `run \`${words.join(" ")}\` by hand and see what it prints`);
   }
   const { tools, tookMs } = answer;
   // When Haversack is switched off, the server correctly lists no tools.
   if (!tools.includes("skill") && !place.isOff) {
-    const remedy = "install haversack again, then run `haversack init`";
-    return { part, level: "fail", text: 'starts without the tool "skill"', remedy };
+    return fail('starts without the tool "skill"', "install haversack again, then run `haversack init`");
   }
   const wrong = answer.calls.findIndex(({ text, isError }) => isError || !isJson(text));
   if (wrong >= 0 || answer.calls.length < calls.length) {
     const event = String(asked[wrong < 0 ? answer.calls.length : wrong]?.["hook_event_name"]);
     const remedy = "`haversack init --hooks command` starts a process for each event instead";
-    return { part, level: "fail", text: `does not answer the event ${event}`, remedy };
+    return fail(`does not answer the event ${event}`, remedy);
   }
   const [fastest, slowest] = [Math.min, Math.max].map((pick) =>
     pick(...answer.calls.slice(1).map((one) => one.tookMs)),
   );
   const speed = events.length > 0 ? `; answers events in ${fastest!.toFixed(1)} to ${slowest!.toFixed(1)} ms` : "";
-  return {
-    part,
-    level: "ok",
-    text: `starts in ${tookMs} ms with ${tools.length === 1 ? "the tool" : `${tools.length} tools:`} ${tools.slice(0, 3).join(", ")}${tools.length > 3 ? ", …" : ""}${speed}`,
-  };
+  return ok(
+    `starts in ${tookMs} ms with ${tools.length === 1 ? "the tool" : `${tools.length} tools:`} ${tools.slice(0, 3).join(", ")}${tools.length > 3 ? ", …" : ""}${speed}`,
+  );
 }
 
 function isJson(text: string): boolean {

@@ -9,6 +9,7 @@ import {
   checkEvents,
   checkHooks,
   checkServer,
+  findings,
   initCommand,
   notWired,
   presentHooks,
@@ -65,26 +66,23 @@ function initFor({ path }: WiredIn, { userSettings }: ClaudePlaces): string {
 function stoppedHooks(files: readonly SettingsValue[]): Finding[] {
   const stopped = files.find(({ value }) => value["disableAllHooks"] === true);
   if (!stopped) return [];
-  const text = `disableAllHooks is set in ${stopped.path}: no hook runs`;
-  return [{ part: `${NAME} hooks`, level: "fail", text, remedy: "remove it there" }];
+  return [findings(`${NAME} hooks`).fail(`disableAllHooks is set in ${stopped.path}: no hook runs`, "remove it there")];
 }
 
 async function checkPlugin(place: CheckPlace, { configDir }: ClaudePlaces): Promise<Finding[]> {
-  const part = `${NAME} plugin`;
+  const { ok, fail } = findings(`${NAME} plugin`);
   const { cwd, env } = place;
   const plugin = readPlugin(configDir);
   if (!plugin) {
-    const remedy = "`claude plugin install haversack` brings it back";
-    return [{ part, level: "fail", text: "enabled, but its files are not there", remedy }];
+    return [fail("enabled, but its files are not there", "`claude plugin install haversack` brings it back")];
   }
   const wiredIn = ownWiring(NAME, { root: findProjectRoot(cwd).root, cwd, env });
   if (wiredIn !== undefined) {
-    const text = `enabled, in ${plugin.root}; it is inactive, because ${wiredIn} has hooks of \`haversack init\``;
-    return [{ part, level: "ok", text }];
+    return [ok(`enabled, in ${plugin.root}; it is inactive, because ${wiredIn} has hooks of \`haversack init\``)];
   }
   const more = { CLAUDE_PLUGIN_ROOT: plugin.root };
   return [
-    { part, level: "ok", text: `enabled, in ${plugin.root}` },
+    ok(`enabled, in ${plugin.root}`),
     ...(await checkEvents(CLIENT, plugin.hooks, place, more)),
     ...(plugin.server ? [await checkServer(CLIENT, plugin.server, place, { more })] : []),
   ];
@@ -92,21 +90,18 @@ async function checkPlugin(place: CheckPlace, { configDir }: ClaudePlaces): Prom
 
 /** Checks `/work` and its agents, if `init` wrote them. Files that the user changed are left alone. */
 function checkWorkFiles(wired: readonly WiredIn[], places: ClaudePlaces): Finding[] {
+  const { ok, warn } = findings(`${NAME} /work`);
   return wired.map((one): Finding => {
-    const part = `${NAME} /work`;
     const isUser = one.path === places.userSettings;
     const folder = isUser ? places.configDir : join(places.root, ".claude");
     const states = claudeWork(folder).map((file) => ({ path: file.path, state: stateOfStamped(file) }));
     const problems = states.flatMap(({ path: file, state }) =>
       state === "absent" ? [`${file} is missing`] : state === "older" ? [`${file} is of another version`] : [],
     );
-    if (problems.length > 0) {
-      const remedy = `\`${initFor(one, places)}\` writes it`;
-      return { part, level: "warn", text: problems.join("; "), remedy };
-    }
+    if (problems.length > 0) return warn(problems.join("; "), `\`${initFor(one, places)}\` writes it`);
     const own = states.filter(({ state }) => state !== "current").map(({ path: file }) => file);
     const also = own.length > 0 ? `; yours: ${own.join(", ")}` : "";
-    return { part, level: "ok", text: `the command and its agents are in ${folder}${also}` };
+    return ok(`the command and its agents are in ${folder}${also}`);
   });
 }
 
@@ -115,21 +110,19 @@ async function checkOwnServer(
   { state, root }: ClaudePlaces,
   { hasPlugin, isWired }: { hasPlugin: boolean; isWired: boolean },
 ): Promise<Finding[]> {
-  const part = `${NAME} MCP server`;
+  const { fail } = findings(`${NAME} MCP server`);
   let value: unknown;
   try {
     const text = readText(state);
     value = text?.trim() ? readSettings(CLAUDE_HOOKS, text, state) : {};
   } catch (error) {
-    const remedy = "start the client: it repairs this file from its own backups";
-    return [{ part, level: "fail", text: errorText(error), remedy }];
+    return [fail(errorText(error), "start the client: it repairs this file from its own backups")];
   }
   const entry = claudeServerEntry(value, root);
   const events = serverEvents(CLAUDE_HOOKS, place);
   if (entry) return [await checkServer(CLIENT, commandOf(entry), place, { events })];
   if (hasPlugin || !(isWired || place.wasWired)) return [];
-  const remedy = `\`${initCommand(place)}\` writes it`;
-  return [{ part, level: "fail", text: `no server "haversack" in ${state}`, remedy }];
+  return [fail(`no server "haversack" in ${state}`, `\`${initCommand(place)}\` writes it`)];
 }
 
 /** Finds skills whose descriptions do not fit into the client's listing, so the model never sees them. */
@@ -138,7 +131,7 @@ function checkListing(
   { root, configDir }: ClaudePlaces,
   files: readonly SettingsValue[],
 ): Finding {
-  const part = `${NAME} listing`;
+  const { ok, warn } = findings(`${NAME} listing`);
   const hidden = hiddenSkills(root, configDir);
   const overrides = Object.assign({}, ...files.toReversed().map(({ value }) => objectOf(value["skillOverrides"])));
   const listed: ListedSkill[] = [];
@@ -157,17 +150,15 @@ function checkListing(
   const fits = LISTINGS.map((window) => fitListing(listed, window));
   const [usual] = fits;
   if (!usual || usual.dropped.length === 0) {
-    return { part, level: "ok", text: `room for the descriptions of all skills (${usual?.total ?? 0})${also}` };
+    return ok(`room for the descriptions of all skills (${usual?.total ?? 0})${also}`);
   }
   const kept = fits.map(
     ({ kept: count, total, windowTokens, neededChars, budgetChars }) =>
       `${count} of ${total} in a window of ${windowTokens / 1000}k tokens (${neededChars} characters, room for ${budgetChars})`,
   );
   const first = usual.dropped.slice(0, 5).join(", ");
-  return {
-    part,
-    level: "warn",
-    text: `the client silently drops descriptions; it keeps about ${kept.join(" and ")}; first dropped: ${first}${also}`,
-    remedy: "`haversack skill defer --all` hides them from its listing, and Haversack recommends those that fit",
-  };
+  return warn(
+    `the client silently drops descriptions; it keeps about ${kept.join(" and ")}; first dropped: ${first}${also}`,
+    "`haversack skill defer --all` hides them from its listing, and Haversack recommends those that fit",
+  );
 }

@@ -9,6 +9,7 @@ import {
   checkEvents,
   checkHooks,
   checkServer,
+  findings,
   initCommand,
   notWired,
   presentHooks,
@@ -32,35 +33,34 @@ export async function checkCodex(place: CheckPlace): Promise<Finding[]> {
   const places = codexPlaces(place.cwd, place.env);
   const { files, problems } = readSettingsFiles(CODEX_HOOKS, [places.projectHooks, places.userHooks]);
   const wired = wiredFiles(CODEX_HOOKS, files);
-  const findings: Finding[] = [await checkVersion("codex", place), ...problems];
+  const found: Finding[] = [await checkVersion("codex", place), ...problems];
   const plugin = readCodexPlugin(places);
   const standsBackFor = plugin && ownWiring("codex", { root: places.root, cwd: place.cwd, env: place.env });
   if (wired.length === 0 && !plugin) {
     const absent = { what: "there is no hook of Haversack", remedy: `\`${initCommand(place)}\` connects it` };
-    findings.push(notWired("codex hooks", { ...absent, wasWired: place.wasWired }));
+    found.push(notWired("codex hooks", { ...absent, wasWired: place.wasWired }));
   }
   if (wired.length > 1) {
     const text = `connected twice, in ${wired.map(({ path }) => path).join(" and ")}: every event runs two processes`;
     const remedy = "`haversack uninstall` removes those of the project, with `--user` those of the user";
-    findings.push({ part: "codex hooks", level: "warn", text, remedy });
+    found.push(findings("codex hooks").warn(text, remedy));
   }
   for (const one of wired) {
     const command = `haversack init${one.path === places.userHooks ? " --user" : ""}`;
     const remedy = `\`${command}\` repairs it; review the hooks in /hooks then`;
     const whyUnanswered = () => whyLost(place.env, places);
-    findings.push(...checkHooks(CODEX_HOOKS, one, { place, remedy, whyUnanswered }), checkTrust(one, places));
+    found.push(...checkHooks(CODEX_HOOKS, one, { place, remedy, whyUnanswered }), checkTrust(one, places));
   }
   if (plugin) {
-    findings.push(checkPlugin(plugin, standsBackFor));
-    if (plugin.root && !standsBackFor)
-      findings.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
+    found.push(checkPlugin(plugin, standsBackFor));
+    if (plugin.root && !standsBackFor) found.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
   }
   const paths = wired.map(({ path }) => path);
-  findings.push(...checkNotify(place, places, paths));
+  found.push(...checkNotify(place, places, paths));
   const ofPlugin = standsBackFor ? [] : (plugin?.hooks ?? []);
   const events = await checkEvents(CLIENT, [...presentHooks(wired), ...ofPlugin], place);
   const isWired = wired.length > 0 || place.wasWired;
-  return [...findings, ...events, ...(await checkOwnServer(place, places, { plugin, isWired }))];
+  return [...found, ...events, ...(await checkOwnServer(place, places, { plugin, isWired }))];
 }
 
 /** Why events do not reach the running MCP server. Codex does not report this. */
@@ -74,48 +74,40 @@ function whyLost(env: Environment, { projectConfig, userConfig }: CodexPlaces): 
 }
 
 function checkPlugin({ id, root }: CodexPlugin, wiredIn: string | undefined): Finding {
-  const part = "codex plugin";
+  const { ok, fail } = findings("codex plugin");
   if (!root) {
-    const text = `${id} is enabled, and not in the cache of Codex`;
-    return { part, level: "fail", text, remedy: `\`codex plugin add ${id}\` installs it again` };
+    return fail(`${id} is enabled, and not in the cache of Codex`, `\`codex plugin add ${id}\` installs it again`);
   }
   const text = `${id}, in ${root}`;
-  if (!wiredIn) return { part, level: "ok", text };
-  return {
-    part,
-    level: "ok",
-    text: `${text}; it is inactive, because ${wiredIn} has hooks of \`haversack init\` that you have trusted`,
-  };
-}
-
-interface ReviewedHooks {
-  path: string;
-  hooks: readonly Pick<HookEntry, "event" | "path">[];
+  if (!wiredIn) return ok(text);
+  return ok(`${text}; it is inactive, because ${wiredIn} has hooks of \`haversack init\` that you have trusted`);
 }
 
 /** Codex does not report hooks that it skips. */
-function checkTrust({ path, hooks }: ReviewedHooks, { root, userConfig, projectHooks }: CodexPlaces): Finding {
-  const part = "codex trust";
+function checkTrust(
+  { path, hooks }: { path: string; hooks: readonly Pick<HookEntry, "event" | "path">[] },
+  { root, userConfig, projectHooks }: CodexPlaces,
+): Finding {
+  const { ok, warn, fail } = findings("codex trust");
   const config = readText(userConfig) ?? "";
   const { isFolderTrusted, unreviewed, switchedOff, areHooksOff } = readTrust(config, { root, file: path, hooks });
   if (areHooksOff) {
-    const text = `hooks are switched off in ${userConfig} (features.hooks): no hook runs`;
-    return { part, level: "fail", text, remedy: "remove it there" };
+    return fail(`hooks are switched off in ${userConfig} (features.hooks): no hook runs`, "remove it there");
   }
   if (path === projectHooks && !isFolderTrusted) {
     const text = `Codex does not trust ${root}, so it reads nothing in ${path}`;
     const remedy = "start `codex` here and trust the folder, or `haversack init --user`";
-    return { part, level: "warn", text, remedy, isSilencing: true };
+    return { ...warn(text, remedy), isSilencing: true };
   }
   if (unreviewed.length > 0) {
     const text = `${path}: you have not reviewed the hooks for ${unreviewed.join(", ")}, so Codex does not run them`;
-    return { part, level: "fail", text, remedy: "start `codex` here, open /hooks and trust those of Haversack" };
+    return fail(text, "start `codex` here, open /hooks and trust those of Haversack");
   }
   if (switchedOff.length > 0) {
     const text = `${path}: you have switched off the hooks for ${switchedOff.join(", ")}`;
-    return { part, level: "warn", text, remedy: "start `codex` here and open /hooks to switch them on" };
+    return warn(text, "start `codex` here and open /hooks to switch them on");
   }
-  return { part, level: "ok", text: `reviewed in ${userConfig}; after a change of the hooks Codex asks again` };
+  return ok(`reviewed in ${userConfig}; after a change of the hooks Codex asks again`);
 }
 
 /**
@@ -127,34 +119,26 @@ export function checkNotify(
   { userConfig, userHooks }: CodexPlaces,
   wired: readonly string[],
 ): Finding[] {
-  const part = "codex notify";
+  const { ok, warn, fail } = findings("codex notify");
   const { kind, files } = notifyOf(readText(userConfig) ?? "");
-  if (kind === "foreign") return [{ part, level: "ok", text: `${userConfig} has a program of yours; it stays` }];
+  if (kind === "foreign") return [ok(`${userConfig} has a program of yours; it stays`)];
   const remedy = "`haversack init --user` writes it";
   if (!files) {
     // Project settings cannot have `notify`.
     if (!wired.includes(userHooks)) return [];
-    return [
-      { part, level: "warn", text: `${userConfig} has no notify, so doctor cannot tell whether hooks run`, remedy },
-    ];
+    return [warn(`${userConfig} has no notify, so doctor cannot tell whether hooks run`, remedy)];
   }
   const gone = [files.node, files.program].find((file) => !existsSync(file));
-  if (gone) return [{ part, level: "warn", text: `${gone} is gone, so it is silent`, remedy }];
+  if (gone) return [warn(`${gone} is gone, so it is silent`, remedy)];
   if (files.program !== notifyProgram(installed.hook)) {
-    return [{ part, level: "warn", text: `runs ${files.program}, of another installation`, remedy }];
+    return [warn(`runs ${files.program}, of another installation`, remedy)];
   }
   const last = readTurnNote(join(findProjectRoot(cwd).root, STATE_FOLDER));
-  if (!last) return [{ part, level: "ok", text: "set; no turn has ended here since" }];
+  if (!last) return [ok("set; no turn has ended here since")];
   const text = `a turn of session ${last.sessionId} ended at ${last.at}`;
-  if (last.isHeard) return [{ part, level: "ok", text: `${text}, and its hooks had run` }];
-  return [
-    {
-      part,
-      level: "fail",
-      text: `${text}, and Codex had run no hook of ours for its prompt`,
-      remedy: "start `codex` here, open /hooks and trust those of Haversack, also those marked as modified",
-    },
-  ];
+  if (last.isHeard) return [ok(`${text}, and its hooks had run`)];
+  const review = "start `codex` here, open /hooks and trust those of Haversack, also those marked as modified";
+  return [fail(`${text}, and Codex had run no hook of ours for its prompt`, review)];
 }
 
 async function checkOwnServer(
@@ -162,21 +146,19 @@ async function checkOwnServer(
   { projectConfig, userConfig }: CodexPlaces,
   { plugin, isWired }: { plugin: CodexPlugin | undefined; isWired: boolean },
 ): Promise<Finding[]> {
-  const part = "codex MCP server";
+  const { warn, fail } = findings("codex MCP server");
   for (const path of [projectConfig, userConfig]) {
     const { kind, command, isEnabled } = serverTable(readText(path) ?? "");
     if (kind === "none" || !command) continue;
     if (kind === "foreign") {
       const text = `${path}: the server "haversack" is not of Haversack`;
-      return [{ part, level: "fail", text, remedy: "rename it; `codex mcp get haversack` shows it" }];
+      return [fail(text, "rename it; `codex mcp get haversack` shows it")];
     }
-    if (!isEnabled) {
-      return [{ part, level: "warn", text: `${path}: switched off (enabled = false)`, remedy: "remove it there" }];
-    }
+    if (!isEnabled) return [warn(`${path}: switched off (enabled = false)`, "remove it there")];
     return [await checkServer(CLIENT, command, place, { events: serverEvents(CODEX_HOOKS, place) })];
   }
   if (plugin?.server) return [await checkServer(CLIENT, plugin.server, place)];
   if (!isWired) return [];
   const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
-  return [{ part, level: "fail", text, remedy: `\`${initCommand(place)}\` writes it` }];
+  return [fail(text, `\`${initCommand(place)}\` writes it`)];
 }

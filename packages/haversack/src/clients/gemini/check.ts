@@ -4,6 +4,7 @@ import {
   checkEvents,
   checkHooks,
   checkServer,
+  findings,
   initCommand,
   notWired,
   presentHooks,
@@ -65,59 +66,48 @@ function stoppedHooks(files: readonly SettingsValue[]): Finding[] {
     const isOff = enabled === false || (Array.isArray(disabled) && disabled.includes("haversack"));
     if (!isOff) return [];
     const remedy = "`/hooks enable haversack` in a session, or remove it from hooksConfig";
-    return [{ part: `${NAME} hooks`, level: "fail", text: `switched off in ${path}: no hook of ours runs`, remedy }];
+    return [findings(`${NAME} hooks`).fail(`switched off in ${path}: no hook of ours runs`, remedy)];
   });
 }
 
 function withoutHooks(place: CheckPlace): Finding {
-  const { wasWired } = place;
   const blocked = blockedByCommit({ ...place, scope: "project" });
   const what = blocked?.why ?? "the settings have no hook of Haversack";
-  return notWired(`${NAME} hooks`, {
-    what,
-    remedy: blocked?.instead ?? `\`${initCommand(place, NAME)}\` connects it`,
-    wasWired,
-  });
+  const remedy = blocked?.instead ?? `\`${initCommand(place, NAME)}\` connects it`;
+  return notWired(`${NAME} hooks`, { what, remedy, wasWired: place.wasWired });
 }
 
 function extensionFinding({ env }: CheckPlace, { extension, root }: GeminiPlaces): Finding {
   const wiredIn = ownWiring(NAME, { root, cwd: root, env });
   const also = wiredIn ? `; it is inactive, because ${wiredIn} has hooks of \`haversack init\`` : "";
-  return { part: `${NAME} extension`, level: "ok", text: `installed in ${extension}${also}` };
+  return findings(`${NAME} extension`).ok(`installed in ${extension}${also}`);
 }
 
 function checkFile(wired: WiredIn, place: CheckPlace, places: GeminiPlaces): Finding[] {
   const { path } = wired;
   const isProject = path === places.projectSettings;
   const remedy = `\`haversack init --client gemini${isProject ? "" : " --user"}\` repairs it`;
-  const findings = checkHooks(GEMINI_HOOKS, wired, { place, remedy });
-  if (!isProject || folderTrust(places, place.env) === "trusted") return findings;
+  const found = checkHooks(GEMINI_HOOKS, wired, { place, remedy });
+  if (!isProject || folderTrust(places, place.env) === "trusted") return found;
   const text = `${places.root} is not trusted, and without that the client ignores ${path}`;
   const trust = "start `gemini` there and trust the folder; `/permissions` changes it";
-  return [...findings, { part: `${NAME} hooks`, level: "warn", text, remedy: trust, isSilencing: true }];
+  return [...found, { ...findings(`${NAME} hooks`).warn(text, trust), isSilencing: true }];
 }
 
 async function checkOwnServer(
   files: readonly SettingsValue[],
   { place, isExtended, isWired }: { place: CheckPlace; isExtended: boolean; isWired: boolean },
 ): Promise<Finding[]> {
-  const part = `${NAME} MCP server`;
+  const { warn, fail } = findings(`${NAME} MCP server`);
   const found = files.find(({ value }) => serverEntry(value, SERVERS));
   const entry = found && serverEntry(found.value, SERVERS);
   if (!found || !entry) {
     if (isExtended || !(isWired || place.wasWired)) return [];
     const remedy = `\`${isCommitted({ ...place, scope: "project" }) ? WIRE_FOR_USER : initCommand(place, NAME)}\` writes it`;
-    return [{ part, level: "fail", text: 'no server "haversack" in the settings', remedy }];
+    return [fail('no server "haversack" in the settings', remedy)];
   }
-  const findings = [await checkServer(CLIENT, commandOf(entry), place)];
-  if (entry["trust"] !== true) {
-    const remedy = `set "trust": true for it in ${found.path}, if you want that`;
-    findings.push({
-      part,
-      level: "warn",
-      text: "every call stops at a question, and headless sessions do not have its tools",
-      remedy,
-    });
-  }
-  return findings;
+  const server = await checkServer(CLIENT, commandOf(entry), place);
+  if (entry["trust"] === true) return [server];
+  const text = "every call stops at a question, and headless sessions do not have its tools";
+  return [server, warn(text, `set "trust": true for it in ${found.path}, if you want that`)];
 }

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readText } from "../../engine/init.ts";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import { checkServer, initCommand, notWired } from "../check-client.ts";
+import { checkServer, findings, initCommand, notWired } from "../check-client.ts";
 import { checkVersion, findOnPath } from "../client-program.ts";
 import { serverCommand } from "../server-guard.ts";
 import { stateOfStamped } from "../stamped-file.ts";
@@ -23,29 +23,29 @@ export async function checkOpencode(place: CheckPlace): Promise<Finding[]> {
 function checkPluginFiles(place: CheckPlace): Finding[] {
   const { cwd, env, installed, wasWired } = place;
   const part = `${NAME} plugin`;
+  const { ok, warn, fail } = findings(part);
   const { root, projectPlugin, userPlugin } = opencodePlaces(cwd, env);
   const text = pluginFileText(installed);
   const found = [projectPlugin, userPlugin].filter((path) => existsSync(path));
   const isPackaged = isPackageNamed({ root, env });
-  if (found.length === 0 && isPackaged) return [{ part, level: "ok", text: "the package that opencode.json names" }];
+  if (found.length === 0 && isPackaged) return [ok("the package that opencode.json names")];
   if (found.length === 0) {
     const what = "there is no plugin file of Haversack";
     return [notWired(part, { what, remedy: `\`${initCommand(place, NAME)}\` wires it`, wasWired })];
   }
-  const findings = found.map((path): Finding => {
+  const states = found.map((path): Finding => {
     const remedy = `\`haversack init --client opencode${path === userPlugin ? " --user" : ""}\` writes it again`;
     const bundle = bundleNamedIn(readText(path) ?? "");
     if (bundle !== undefined && !existsSync(bundle)) {
-      return { part, level: "fail", text: `${path} names ${bundle}, which is gone: it does nothing`, remedy };
+      return fail(`${path} names ${bundle}, which is gone: it does nothing`, remedy);
     }
     const state = stateOfStamped({ path, about: "", text });
-    if (state === "current") return { part, level: "ok", text: path };
-    if (state === "older") return { part, level: "warn", text: `${path} names another installation`, remedy };
-    return { part, level: "warn", text: `${path} was changed by hand or is not Haversack's`, remedy: "look at it" };
+    if (state === "current") return ok(path);
+    if (state === "older") return warn(`${path} names another installation`, remedy);
+    return warn(`${path} was changed by hand or is not Haversack's`, "look at it");
   });
   const others = [...(found.length > 1 ? [userPlugin] : []), ...(isPackaged ? ["the package in opencode.json"] : [])];
-  if (others.length === 0) return findings;
-  return [...findings, { part, level: "ok", text: `${others.join(" and ")} are inactive beside ${found[0]}` }];
+  return others.length === 0 ? states : [...states, ok(`${others.join(" and ")} are inactive beside ${found[0]}`)];
 }
 
 /** Without ripgrep the client lists none of its own skills. */
@@ -53,5 +53,5 @@ function checkRipgrep({ env }: CheckPlace): Finding[] {
   if (findOnPath("rg", env)) return [];
   const text =
     "no rg on the PATH: opencode downloads it at its first search, and finds no skills of its own without it";
-  return [{ part: `${NAME} ripgrep`, level: "warn", text, remedy: "install ripgrep" }];
+  return [findings(`${NAME} ripgrep`).warn(text, "install ripgrep")];
 }
