@@ -7,7 +7,7 @@ import type { ParsedSkill } from "./parse-skill.ts";
 import { compilePattern } from "./rules/compile-pattern.ts";
 import { plainKey } from "./rules/rule-values.ts";
 import { lintShortDescription } from "./short-description.ts";
-import type { Problem, Skill } from "./types.ts";
+import { type Problem, reporter, type Skill } from "./types.ts";
 
 const MAX_NAME_CHARS = 64;
 const MAX_DESCRIPTION_CHARS = 1_024;
@@ -28,87 +28,63 @@ export function lintSkill(parsed: ParsedSkill, { folderName, isDeferred = false 
   const { skill, frontmatter, lineCount, bodyLineCount } = parsed;
   const problems = [...parsed.problems];
   if (!skill) return problems;
-  const report = (level: Problem["level"], code: string, text: string, where?: string): void => {
-    problems.push({ level, code, file: skill.path, ...(where === undefined ? {} : { where }), text });
-  };
+  const report = reporter(skill.path, problems);
   const fields = new Map(Object.entries(frontmatter).map(([key, value]) => [plainKey(key), value]));
 
   const name = fields.get("name");
   if (name === undefined || name === null || name === "")
-    report("error", "name-missing", "the frontmatter has no name", "name");
+    report.error("name-missing", "the frontmatter has no name", "name");
   else if (typeof name !== "string" || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) {
-    report("error", "name-invalid", "a name is made of a-z, 0-9 and single hyphens, with none at its ends", "name");
+    report.error("name-invalid", "a name is made of a-z, 0-9 and single hyphens, with none at its ends", "name");
   } else if (name.length > MAX_NAME_CHARS) {
-    report("error", "name-too-long", `the name has ${name.length} characters: at most ${MAX_NAME_CHARS}`, "name");
+    report.error("name-too-long", `the name has ${name.length} characters: at most ${MAX_NAME_CHARS}`, "name");
   }
   if (typeof name === "string" && name !== "" && folderName !== undefined && name !== folderName) {
-    report(
-      "error",
-      "name-not-folder",
-      `the name is “${skill.name}” and the folder “${folderName}”: they must be equal`,
-      "name",
-    );
+    const text = `the name is “${skill.name}” and the folder “${folderName}”: they must be equal`;
+    report.error("name-not-folder", text, "name");
   }
 
   const description = fields.get("description");
-  if (description === undefined || description === null || description === "")
-    report(
-      "error",
-      "description-missing",
-      "the frontmatter has no description: say what the skill does and when to use it",
-      "description",
-    );
-  else if (typeof description !== "string")
-    report("error", "description-invalid", "the description must be a text", "description");
+  if (description === undefined || description === null || description === "") {
+    const text = "the frontmatter has no description: say what the skill does and when to use it";
+    report.error("description-missing", text, "description");
+  } else if (typeof description !== "string")
+    report.error("description-invalid", "the description must be a text", "description");
   else if (description.length > MAX_DESCRIPTION_CHARS) {
-    report(
-      "error",
-      "description-too-long",
-      `the description has ${description.length} characters: at most ${MAX_DESCRIPTION_CHARS}`,
-      "description",
-    );
+    const text = `the description has ${description.length} characters: at most ${MAX_DESCRIPTION_CHARS}`;
+    report.error("description-too-long", text, "description");
   } else if (isTemplateDescription(description)) {
     const text = "the description is still the template's: say when the skill is needed, else no prompt finds it";
-    report("warning", "description-template", text, "description");
+    report.warning("description-template", text, "description");
   }
 
   const compatibility = fields.get("compatibility");
   if (typeof compatibility === "string" && compatibility.length > MAX_COMPATIBILITY_CHARS) {
-    report(
-      "error",
-      "compatibility-too-long",
-      `compatibility has ${compatibility.length} characters: at most ${MAX_COMPATIBILITY_CHARS}`,
-      "compatibility",
-    );
+    const text = `compatibility has ${compatibility.length} characters: at most ${MAX_COMPATIBILITY_CHARS}`;
+    report.error("compatibility-too-long", text, "compatibility");
   } else if (compatibility !== undefined && compatibility !== null && typeof compatibility !== "string") {
-    report("error", "compatibility-invalid", "compatibility must be a text", "compatibility");
+    report.error("compatibility-invalid", "compatibility must be a text", "compatibility");
   }
 
   if (skill.shortDescription !== undefined)
     problems.push(...lintShortDescription(skill.shortDescription, { file: skill.path, where: "short_description" }));
   for (const pattern of skill.triggers?.patterns ?? []) {
     const compiled = compilePattern(pattern);
-    if ("problem" in compiled) report("error", compiled.code, `“${pattern}”: ${compiled.problem}`, "triggers.patterns");
-    else if (compiled.degree === null)
-      report(
-        "warning",
-        "pattern-risky",
-        `“${pattern}” can take very long on some texts: it runs under a time limit`,
-        "triggers.patterns",
-      );
+    if ("problem" in compiled) report.error(compiled.code, `“${pattern}”: ${compiled.problem}`, "triggers.patterns");
+    else if (compiled.degree === null) {
+      const text = `“${pattern}” can take very long on some texts: it runs under a time limit`;
+      report.warning("pattern-risky", text, "triggers.patterns");
+    }
   }
 
-  if (skill.body.trim() === "") report("warning", "body-empty", "there is nothing below the frontmatter");
+  if (skill.body.trim() === "") report.warning("body-empty", "there is nothing below the frontmatter");
   if (lineCount > MAX_SKILL_LINES) {
-    report(
-      "warning",
-      "skill-too-long",
-      `the file has ${lineCount} lines, more than ${MAX_SKILL_LINES}: move details to references/`,
-    );
+    const text = `the file has ${lineCount} lines, more than ${MAX_SKILL_LINES}: move details to references/`;
+    report.warning("skill-too-long", text);
   }
   if (isDeferred && bodyLineCount > MAX_CORE_LINES) {
     const text = `the core has ${bodyLineCount} lines: keep ${MAX_CORE_LINES}, and move the rest to quick-reference.md and references/`;
-    report("suggestion", "core-too-long", text);
+    report.suggestion("core-too-long", text);
   }
   return problems;
 }

@@ -9,7 +9,7 @@ import { isRecord } from "../base/json.ts";
 import { cutBody, MAX_BODY_CHARS } from "../base/skill-body.ts";
 import { plainKey, readBoolean, readLine, readPhrases, readTexts } from "./rules/rule-values.ts";
 import { SEARCHED_BODY_CHARS } from "./skill-text.ts";
-import type { Problem, Skill, SkillSource, SkillTriggers } from "./types.ts";
+import { type Problem, type Report, reporter, type Skill, type SkillSource, type SkillTriggers } from "./types.ts";
 
 export interface SkillPlace {
   /** Absolute path of the file. */
@@ -44,29 +44,20 @@ const MAX_NAME_CHARS = 128;
 
 export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
   const problems: Problem[] = [];
-  const report = (level: Problem["level"], code: string, message: string, where?: string): void => {
-    if (problems.length >= MAX_PROBLEMS) return;
-    problems.push({ level, code, file: place.path, ...(where === undefined ? {} : { where }), text: message });
-  };
+  const report = reporter(place.path, problems, { most: MAX_PROBLEMS });
   if (isBinary(text)) {
-    report("error", "skill-binary", "the file is not text: not loaded");
+    report.error("skill-binary", "the file is not text: not loaded");
     return { problems, frontmatter: {}, lineCount: 0, bodyLineCount: 0 };
   }
   const { data, body: wholeBody, problems: headerProblems } = readFrontmatter(text);
-  for (const { level, code, where, text: message } of headerProblems) report(level, code, message, where);
+  for (const { level, code, where, text: message } of headerProblems) report[level](code, message, where);
   const body = cutBody(wholeBody);
   if (wholeBody.length > MAX_BODY_CHARS) {
-    report(
-      "warning",
-      "skill-body-cut",
-      `the body has ${wholeBody.length} characters: only the first ${MAX_BODY_CHARS} are used`,
-    );
+    const text = `the body has ${wholeBody.length} characters: only the first ${MAX_BODY_CHARS} are used`;
+    report.warning("skill-body-cut", text);
   } else if (body.length > SEARCHED_BODY_CHARS) {
-    report(
-      "suggestion",
-      "skill-body-long",
-      `the body has ${body.length} characters: only the words of the first ${SEARCHED_BODY_CHARS} are searched`,
-    );
+    const text = `the body has ${body.length} characters: only the words of the first ${SEARCHED_BODY_CHARS} are searched`;
+    report.suggestion("skill-body-long", text);
   }
   const fields = new Map(Object.entries(data).map(([key, value]) => [plainKey(key), value]));
   const metadata = isRecord(fields.get("metadata")) ? (fields.get("metadata") as Record<string, unknown>) : {};
@@ -104,8 +95,6 @@ export function parseSkill(text: string, place: SkillPlace): ParsedSkill {
   return { skill, problems, frontmatter: data, lineCount: lines(text), bodyLineCount: lines(wholeBody.trim()) };
 }
 
-type Report = (level: Problem["level"], code: string, text: string, where?: string) => void;
-
 /** Has a NUL byte, or too much invalid UTF-8 to be text. */
 function isBinary(text: string): boolean {
   const start = text.slice(0, 8_192);
@@ -118,21 +107,18 @@ function isBinary(text: string): boolean {
 function readName(value: unknown, { folderName }: SkillPlace, report: Report): string {
   const written = readLine(value);
   if (value !== undefined && value !== null && written === undefined)
-    report("warning", "skill-name", "the name is not text: the folder's name is used", "name");
+    report.warning("skill-name", "the name is not text: the folder's name is used", "name");
   const fallback = cleanName(folderName) || "unnamed";
   if (written === undefined) return fallback;
   const name = cleanName(written);
   if (name === "") {
-    report("warning", "skill-name", `“${written}” is not a valid name: the folder's name is used`, "name");
+    report.warning("skill-name", `“${written}” is not a valid name: the folder's name is used`, "name");
     return fallback;
   }
-  if (name !== written)
-    report(
-      "warning",
-      "skill-name",
-      `the name is read as “${name}”: path parts, colons and more than ${MAX_NAME_CHARS} characters are not allowed`,
-      "name",
-    );
+  if (name !== written) {
+    const text = `the name is read as “${name}”: path parts, colons and more than ${MAX_NAME_CHARS} characters are not allowed`;
+    report.warning("skill-name", text, "name");
+  }
   return name;
 }
 
@@ -149,18 +135,14 @@ function readDescription(value: unknown, body: string, report: Report): string {
   const lines = Array.isArray(value) ? value.filter((part) => typeof part === "string").join(" ") : value;
   const written = typeof lines === "string" ? cleanLine(lines) : readLine(lines);
   if (written !== undefined && written !== "") {
-    if (written.length > MAX_DESCRIPTION_CHARS)
-      report(
-        "warning",
-        "skill-description",
-        `the description has ${written.length} characters: cut to ${MAX_DESCRIPTION_CHARS}`,
-        "description",
-      );
+    if (written.length > MAX_DESCRIPTION_CHARS) {
+      const text = `the description has ${written.length} characters: cut to ${MAX_DESCRIPTION_CHARS}`;
+      report.warning("skill-description", text, "description");
+    }
     return cutAt(written, MAX_DESCRIPTION_CHARS);
   }
   const first = firstParagraph(body);
-  report(
-    "warning",
+  report.warning(
     "skill-description",
     first === ""
       ? "there is no description, so the skill can hardly be found"
@@ -188,7 +170,7 @@ function firstParagraph(body: string): string {
 function readNames(value: unknown, key: string, report: Report): string[] {
   if (value === undefined || value === null || value === "") return [];
   const reading = isRecord(value) ? undefined : readPhrases(value);
-  if (!reading || reading.bad > 0) report("warning", "skill-field", "expected names, as a list or between commas", key);
+  if (!reading || reading.bad > 0) report.warning("skill-field", "expected names, as a list or between commas", key);
   const names = (reading?.items ?? []).map(({ text }) => cleanLine(text, { maxChars: MAX_NAME_CHARS }));
   const found = [...new Set(names)].filter((name) => name !== "");
   return firstOf(found, { most: MAX_KEYWORDS, unread: reading?.cut ?? 0, key, report });
@@ -199,7 +181,7 @@ function firstOf(
   { most, unread, key, report }: { most: number; unread: number; key: string; report: Report },
 ): string[] {
   const total = items.length + unread;
-  if (total > most) report("warning", "skill-field-cut", `${total} entries: only the first ${most} are used`, key);
+  if (total > most) report.warning("skill-field-cut", `${total} entries: only the first ${most} are used`, key);
   return items.slice(0, most);
 }
 
@@ -233,7 +215,7 @@ function readTriggers(value: unknown, report: Report): SkillTriggers | undefined
       case "patterns": {
         const patterns = readTexts(inner);
         if (!patterns || patterns.bad > 0)
-          report("warning", "skill-field", "expected a list of regular expressions", "triggers.patterns");
+          report.warning("skill-field", "expected a list of regular expressions", "triggers.patterns");
         triggers.patterns = firstOf(patterns?.items ?? [], {
           most: MAX_PATTERNS,
           unread: patterns?.cut ?? 0,
@@ -244,15 +226,12 @@ function readTriggers(value: unknown, report: Report): SkillTriggers | undefined
       }
       case "confidence":
         if (typeof inner === "number" && inner >= 0 && inner <= 1) triggers.confidence = inner;
-        else report("warning", "skill-field", "expected a number from 0 to 1", "triggers.confidence");
+        else report.warning("skill-field", "expected a number from 0 to 1", "triggers.confidence");
         break;
-      default:
-        report(
-          "warning",
-          "skill-field",
-          "unknown key: expected keywords, patterns, confidence",
-          `triggers.${cleanLine(key, { maxChars: 60 })}`,
-        );
+      default: {
+        const text = "unknown key: expected keywords, patterns, confidence";
+        report.warning("skill-field", text, `triggers.${cleanLine(key, { maxChars: 60 })}`);
+      }
     }
   }
   return triggers;

@@ -1,28 +1,19 @@
 /** Checks the line shown for a deferred skill: 20 to 50 characters are good, more than 100 is an error, and a generic line says nothing. */
-import type { Problem } from "./types.ts";
+import { type Problem, reporter } from "./types.ts";
 
 export function lintShortDescription(text: string, { file, where }: { file: string; where: string }): Problem[] {
   const problems: Problem[] = [];
-  const report = (level: Problem["level"], code: string, message: string): void => {
-    problems.push({ level, code, file, where, text: message });
-  };
+  const report = reporter(file, problems, { whereOf: () => where });
   const length = [...text].length;
-  if (length > 100)
-    report(
-      "error",
-      "short-description-too-long",
-      `the short description has ${length} characters: at most 100, better 20 to 50`,
-    );
-  else if (length > 50)
-    report("suggestion", "short-description-long", `the short description has ${length} characters: 20 to 50 are good`);
+  if (length > 100) {
+    const text = `the short description has ${length} characters: at most 100, better 20 to 50`;
+    report.error("short-description-too-long", text);
+  } else if (length > 50)
+    report.suggestion("short-description-long", `the short description has ${length} characters: 20 to 50 are good`);
   else if (length < 20)
-    report(
-      "suggestion",
-      "short-description-short",
-      `the short description has ${length} characters: 20 to 50 are good`,
-    );
+    report.suggestion("short-description-short", `the short description has ${length} characters: 20 to 50 are good`);
   if (isGeneric(text)) {
-    report("warning", "short-description-generic", `“${text}” fits any skill: say what this one does, and on what`);
+    report.warning("short-description-generic", `“${text}” fits any skill: say what this one does, and on what`);
   }
   return problems;
 }

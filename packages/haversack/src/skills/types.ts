@@ -109,6 +109,21 @@ export interface Problem {
   text: string;
 }
 
+export type Report = Record<Problem["level"], (code: string, text: string, where?: string) => void>;
+
+/** Adds the problems of one file to a list, at most as many as `most`. `whereOf`: the whole place, from the part that a check names. */
+export function reporter(
+  file: string,
+  problems: Problem[],
+  { most = Infinity, whereOf = (part) => part }: { most?: number; whereOf?(part?: string): string | undefined } = {},
+): Report {
+  const at = (level: Problem["level"]) => (code: string, text: string, part?: string) => {
+    const where = whereOf(part);
+    if (problems.length < most) problems.push({ level, code, file, ...(where !== undefined && { where }), text });
+  };
+  return { error: at("error"), warning: at("warning"), suggestion: at("suggestion") };
+}
+
 /** keyword and synonym count for a skill; exclude counts against it. */
 export type TriggerKind = "keyword" | "synonym" | "exclude";
 

@@ -5,15 +5,16 @@
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import { ANY_STEM, compileKeyword } from "../matching/keyword-match.ts";
-import type {
-  CompiledRule,
-  PatternKind,
-  PatternRow,
-  Problem,
-  SkillRule,
-  SkillTriggers,
-  TriggerKind,
-  TriggerRow,
+import {
+  type CompiledRule,
+  type PatternKind,
+  type PatternRow,
+  type Problem,
+  reporter,
+  type SkillRule,
+  type SkillTriggers,
+  type TriggerKind,
+  type TriggerRow,
 } from "../types.ts";
 import { compileGlob } from "./compile-glob.ts";
 import { compilePattern } from "./compile-pattern.ts";
@@ -72,17 +73,14 @@ function lookupStems(phrase: string): string[] {
 
 function addPattern({ patterns, problems }: CompiledRules, kind: PatternKind, pattern: string, file: string): void {
   const result = compilePattern(pattern);
-  if ("problem" in result) {
-    problems.push({ level: "warning", code: result.code, file, where: pattern.slice(0, 80), text: result.problem });
-    return;
-  }
-  const { source, flags, linear, degree } = result;
-  patterns.push({ kind, source, flags, linear });
-  if (degree === null) {
-    const text =
-      "the pattern may run forever on some prompts: it runs under a time limit and is disabled once it exceeds it";
-    problems.push({ level: "warning", code: "pattern-risky", file, where: pattern.slice(0, 80), text });
-  }
+  const { warning } = reporter(file, problems);
+  const where = pattern.slice(0, 80);
+  if ("problem" in result) warning(result.code, result.problem, where);
+  else patterns.push({ kind, source: result.source, flags: result.flags, linear: result.linear });
+  if ("problem" in result || result.degree !== null) return;
+  const text =
+    "the pattern may run forever on some prompts: it runs under a time limit and is disabled once it exceeds it";
+  warning("pattern-risky", text, where);
 }
 
 function addGlob(
@@ -92,12 +90,10 @@ function addGlob(
   file: string,
 ): void {
   const result = compileGlob(glob);
-  if ("problem" in result) {
-    problems.push({ level: "warning", code: result.code, file, where: glob.slice(0, 80), text: result.problem });
-    return;
-  }
   const turned = kind === "path" ? "path-exclude" : "path";
-  patterns.push({ kind: result.negated ? turned : kind, source: result.source, flags: result.flags, linear: true });
+  if ("problem" in result) reporter(file, problems).warning(result.code, result.problem, glob.slice(0, 80));
+  else
+    patterns.push({ kind: result.negated ? turned : kind, source: result.source, flags: result.flags, linear: true });
 }
 
 function mergeRules(rules: readonly SkillRule[]): CompiledRule {

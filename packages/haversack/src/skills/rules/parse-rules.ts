@@ -5,7 +5,7 @@
  */
 import { cleanLine } from "../../base/clean-text.ts";
 import { isRecord } from "../../base/json.ts";
-import type { Problem, SkillRule } from "../types.ts";
+import { type Problem, type Report, reporter, type SkillRule } from "../types.ts";
 import {
   emptyRule,
   escapeRegex,
@@ -27,28 +27,23 @@ const MAX_PROBLEMS = 200;
 
 export function parseRules(value: unknown, file: string): ParsedRules {
   const problems: Problem[] = [];
-  const report = (level: Problem["level"], code: string, text: string, where?: string): void => {
-    problems.push({ level, code, file, ...(where === undefined ? {} : { where }), text });
-  };
+  const report = reporter(file, problems);
   if (isJsonSchema(value)) {
-    report(
-      "error",
-      "rules-is-schema",
-      "this is a JSON Schema that describes rules, not a file of rules: name the rules file itself",
-    );
+    const text = "this is a JSON Schema that describes rules, not a file of rules: name the rules file itself";
+    report.error("rules-is-schema", text);
     return { rules: [], problems };
   }
   const complaints = countComplaints();
   const entries = findEntries(value, report);
   if (entries.length > MAX_RULES) {
-    report("error", "rules-too-many", `${entries.length} rules, more than ${MAX_RULES}: the rest is left out`);
+    report.error("rules-too-many", `${entries.length} rules, more than ${MAX_RULES}: the rest is left out`);
   }
   const rules: SkillRule[] = [];
   const patternLists = new Map<string, SkillRule>();
   for (const { skill, entry } of entries.slice(0, MAX_RULES)) {
     const rule = parseRule(entry, skill, file, complaints);
     if (!rule) {
-      report("suggestion", "rule-off", `the rule for “${skill}” is switched off in the file`, skill);
+      report.suggestion("rule-off", `the rule for “${skill}” is switched off in the file`, skill);
       continue;
     }
     // A list of {pattern, skill} may name a skill once per pattern; that is one rule.
@@ -73,8 +68,6 @@ function firstOf(problems: Problem[], file: string): Problem[] {
   ];
 }
 
-type Report = (level: Problem["level"], code: string, text: string, where?: string) => void;
-
 interface Entry {
   skill: string;
   entry: unknown;
@@ -94,7 +87,7 @@ const UNUSED_FILE_KEYS = new Set(
 function findEntries(value: unknown, report: Report): Entry[] {
   if (Array.isArray(value)) return entriesOfList(value, "", report);
   if (!isRecord(value)) {
-    report("error", "rules-shape-unknown", `an object or a list of rules is expected, not ${kindOf(value)}`);
+    report.error("rules-shape-unknown", `an object or a list of rules is expected, not ${kindOf(value)}`);
     return [];
   }
   const containers = Object.entries(value).filter(
@@ -116,11 +109,8 @@ function findEntries(value: unknown, report: Report): Entry[] {
       .slice(0, 8)
       .join(", ");
     const found = keys === "" ? "the file has none of these" : `found the keys ${cleanLine(keys, { maxChars: 200 })}`;
-    report(
-      "error",
-      "rules-shape-unknown",
-      `no rules: expected “skills”, “rules”, “activation_rules”, or skill names as keys; ${found}`,
-    );
+    const text = `no rules: expected “skills”, “rules”, “activation_rules”, or skill names as keys; ${found}`;
+    report.error("rules-shape-unknown", text);
     return [];
   }
   for (const [key, inner] of Object.entries(value)) {
@@ -134,12 +124,7 @@ function entriesOfMap(map: JsonObject, container: string, report: Report): Entry
     if (/^[_$]/.test(key) && !looksLikeRule(entry)) return [];
     const where = `${container}.${key}`;
     if (entry === null || (typeof entry !== "object" && typeof entry !== "string")) {
-      report(
-        "error",
-        "rule-invalid",
-        `a rule is an object or a list of triggers, not ${kindOf(entry)}`,
-        cleanLine(where),
-      );
+      report.error("rule-invalid", `a rule is an object or a list of triggers, not ${kindOf(entry)}`, cleanLine(where));
       return [];
     }
     return named([key], entry, where, report);
@@ -150,7 +135,7 @@ function entriesOfList(list: readonly unknown[], container: string, report: Repo
   return list.flatMap((entry, index) => {
     const where = `${container}[${index}]`;
     if (!isRecord(entry)) {
-      report("error", "rule-invalid", `a rule is an object, not ${kindOf(entry)}`, where);
+      report.error("rule-invalid", `a rule is an object, not ${kindOf(entry)}`, where);
       return [];
     }
     const names = namesOf(entry);
@@ -159,7 +144,7 @@ function entriesOfList(list: readonly unknown[], container: string, report: Repo
     const text = other
       ? `the rule is for the ${other} “${cleanLine(String(entry[other]), { maxChars: 80 })}”, not for a skill`
       : "the rule names no skill: add “skill”";
-    report("error", "rule-without-skill", text, where);
+    report.error("rule-without-skill", text, where);
     return [];
   });
 }
@@ -177,7 +162,7 @@ function named(names: readonly string[], entry: unknown, where: string, report: 
   return names.flatMap((name) => {
     const skill = cleanLine(name, { maxChars: 200 });
     if (skill !== "") return [{ skill, entry }];
-    report("error", "rule-without-skill", "the name of the skill is empty", cleanLine(where));
+    report.error("rule-without-skill", "the name of the skill is empty", cleanLine(where));
     return [];
   });
 }
@@ -199,7 +184,7 @@ function readFileSettings(value: JsonObject, rules: SkillRule[], file: string, r
     } else if (plain === "directorymappings") {
       for (const [folder, skill] of Object.entries(inner)) {
         if (typeof skill !== "string" || cleanLine(skill) === "") {
-          report("warning", "rule-value", "a folder maps to the name of a skill", `${key}.${cleanLine(folder)}`);
+          report.warning("rule-value", "a folder maps to the name of a skill", `${key}.${cleanLine(folder)}`);
           continue;
         }
         let rule = rules.find((one) => one.skill === skill);
@@ -208,12 +193,7 @@ function readFileSettings(value: JsonObject, rules: SkillRule[], file: string, r
       }
     } else if (plain === "agents") {
       const count = Object.keys(inner).length;
-      report(
-        "suggestion",
-        "rules-for-agents",
-        `${count} entries are rules for sub-agents, not for skills: ignored`,
-        key,
-      );
+      report.suggestion("rules-for-agents", `${count} entries are rules for sub-agents, not for skills: ignored`, key);
     }
   }
 }
@@ -233,8 +213,8 @@ function reportStranger(key: string, report: Report): void {
   const plain = plainKey(key);
   if (isComment(key) || FILE_KEYS.has(plain)) return;
   const where = cleanLine(key, { maxChars: 100 });
-  if (UNUSED_FILE_KEYS.has(plain)) report("suggestion", "rules-key-unused", "this setting has no meaning here", where);
-  else report("warning", "rules-key-unknown", "unknown key beside the rules: ignored", where);
+  if (UNUSED_FILE_KEYS.has(plain)) report.suggestion("rules-key-unused", "this setting has no meaning here", where);
+  else report.warning("rules-key-unknown", "unknown key beside the rules: ignored", where);
 }
 
 /** A camel-cased plural such as intentPatterns or fileContextTriggers is a setting, unless it contains a rule's own keys. */
