@@ -21,7 +21,7 @@ const PARTS = {
     "clients/own-wiring.ts",
     "clients/use-commands.ts",
     "engine/events/later-events.ts",
-    "engine/events/receipts.ts",
+    "engine/artifacts/watch-reader.ts",
     "engine/work/git-changes.ts",
     "store/sqlite/spool/take-in.ts",
   ],

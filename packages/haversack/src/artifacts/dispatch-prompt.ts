@@ -112,12 +112,7 @@ export function pastedPrompt(
 
 const MAX_INLINE_TOKENS = 50_000;
 
-interface DocumentPlan {
-  bodies: string[];
-  references: DocumentFacts[];
-  inlined: DispatchPrompt["inlined"];
-  problems: string[];
-}
+type DocumentPlan = Pick<DispatchPrompt, "references" | "inlined" | "problems"> & { bodies: string[] };
 
 function planDocuments(input: DispatchInput): DocumentPlan | Extract<DispatchAnswer, { kind: "not-reviewable" }> {
   const { role, documents, task, countTokens, maxInlineTokens = MAX_INLINE_TOKENS } = input;
@@ -207,7 +202,7 @@ function formatProjectContext({ projectContext, countTokens }: DispatchInput): s
   return fitted === "" ? "" : heading + fitted;
 }
 
-function purposeOf({ role, set }: DispatchInput): "review" | "work" {
+export function purposeOf({ role, set }: Pick<DispatchInput, "role" | "set">): "review" | "work" {
   return set.dispatch === "task" || role.answer === "work" ? "work" : "review";
 }
 

@@ -227,11 +227,11 @@ export interface ReceiptRate extends ReceiptTally {
 export const FALLBACK_GATE = 0.2;
 
 /** The worst first. */
-export function receiptRates(tallies: Iterable<ReceiptTally>): ReceiptRate[] {
-  return [...tallies]
-    .map(({ role, file, total, missing }) => {
-      const rate = total === 0 ? 0 : missing / total;
-      return { role, file, total, missing, rate, isAboveGate: rate > FALLBACK_GATE };
+export function receiptRates<Tally extends ReceiptTally>(tallies: readonly Tally[]): (Tally & ReceiptRate)[] {
+  return tallies
+    .map((tally) => {
+      const rate = tally.total === 0 ? 0 : tally.missing / tally.total;
+      return { ...tally, rate, isAboveGate: rate > FALLBACK_GATE };
     })
     .sort((a, b) => b.rate - a.rate || b.total - a.total || (a.role < b.role ? -1 : 1));
 }

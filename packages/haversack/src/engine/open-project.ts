@@ -26,7 +26,7 @@ import { openDatabase, openMemoryStore, openToAnswer, openToRead } from "../stor
 import { SqliteOutputs } from "../store/sqlite/outputs/sqlite-outputs.ts";
 import { readInSpool } from "../store/sqlite/spool/take-in.ts";
 import type { OutputLimits } from "../work/outputs/kept-output.ts";
-import { purgeSnapshots } from "./artifacts/purge-snapshots.ts";
+import { purgeSnapshots } from "./artifacts/git-snapshot.ts";
 import {
   type Environment,
   ensureStateFolder,

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
-import { purgeSnapshots } from "../../engine/artifacts/purge-snapshots.ts";
+import { purgeSnapshots } from "../../engine/artifacts/git-snapshot.ts";
 import { distrust, recordStore, requireTrust } from "../../engine/open-project.ts";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
 import { lookAtStore } from "../../engine/trust-project.ts";

@@ -1,5 +1,5 @@
 /** What a tool call of Claude Code (seen in 2.1.325) showed the model from files. Undefined: nothing we understand. */
-import type { Observation } from "../../engine/artifacts/watch-reader.ts";
+import type { Observation } from "../../artifacts/receipts.ts";
 import { commandsIn, type ShellPart } from "../../work/capture/shell-words.ts";
 import { type Fields, object, text } from "../client-adapter.ts";
 

@@ -2,7 +2,7 @@
  * What a call did, from `tool.execute.after` of opencode 1.18.33. It fires only for calls that succeed, which includes commands with any exit
  * code.
  */
-import type { Observation } from "../../engine/artifacts/watch-reader.ts";
+import type { Observation } from "../../artifacts/receipts.ts";
 import type { ShownOutput } from "../../engine/events/client-event.ts";
 import type { ToolEvent } from "../../work/capture/capture.ts";
 import { commandsIn } from "../../work/capture/shell-words.ts";

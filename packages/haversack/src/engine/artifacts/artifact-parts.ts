@@ -1,5 +1,6 @@
 /** What all use cases of artifacts work with, and how a command or tool opens it. */
 import type { Config } from "../../base/config-schema.ts";
+
 import type { StoreHandle } from "../../store/sqlite/access.ts";
 import {
   type AgentEvidence,
@@ -9,6 +10,7 @@ import {
   readSeen,
 } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { SessionKey } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
 import { loadCounter, type TokenCounter } from "../../tokens/count.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
@@ -20,8 +22,9 @@ export interface ArtifactParts {
   /** The setting `artifacts.resume`. */
   isResumeOn: boolean;
   store: SqliteArtifactStore;
-  /** What hooks saw of sub-agents. */
-  evidence: Evidence;
+  /** What hooks saw of the agents that got documents of this folder, newest first. */
+  evidenceOf(folder: string): AgentEvidence[];
+  markAgent(agent: SessionKey, mark: AgentMark): boolean;
   /** For tasks that are in the store but not in tasks.md. */
   work: WorkStore;
   by: Actor;
@@ -30,18 +33,8 @@ export interface ArtifactParts {
   countTokens: TokenCounter;
 }
 
-export interface Evidence {
-  /** Agents that got documents of this folder, newest first. */
-  of(folder: string): AgentEvidence[];
-  mark(agent: { sessionId: string; agentId: string }, mark: AgentMark, at: Date): boolean;
-}
-
-export interface ArtifactPlace {
-  cwd: string;
-  paths: ProjectPaths;
+export interface ArtifactPlace extends Pick<ArtifactParts, "cwd" | "paths" | "work" | "by"> {
   config: Config;
-  work: WorkStore;
-  by: Actor;
   client?: string | undefined;
 }
 
@@ -57,10 +50,8 @@ export async function artifactParts(
     paths,
     isResumeOn: config["artifacts.resume"],
     store: new SqliteArtifactStore(handle),
-    evidence: {
-      of: (folder) => agentsOf(handle, folder).flatMap((key) => readSeen(handle, key) ?? []),
-      mark: (agent, mark, at) => markAgent(handle, agent, mark, at),
-    },
+    evidenceOf: (folder) => agentsOf(handle, folder).flatMap((key) => readSeen(handle, key) ?? []),
+    markAgent: (agent, mark) => markAgent(handle, agent, mark, by.at),
     work,
     by,
     client,

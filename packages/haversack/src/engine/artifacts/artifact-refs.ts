@@ -1,6 +1,7 @@
 /** A role's reference block alone, for a prompt that somebody else writes, and one section of a document. */
 import { existsSync } from "node:fs";
 import { dirname, parse, resolve } from "node:path";
+import { purposeOf } from "../../artifacts/dispatch-prompt.ts";
 import { extractSection, type Section } from "../../artifacts/extract-section.ts";
 import { type DocumentFacts, formatReferenceBlock, STATE_WORDS } from "../../artifacts/reference-block.ts";
 import { findRole, referencedDocuments } from "../../artifacts/role-map.ts";
@@ -10,20 +11,18 @@ import type { Task } from "../../work/task.ts";
 import type { ProjectPaths } from "../project.ts";
 import type { ArtifactRefs } from "./artifact-operations.ts";
 import { foldersIn } from "./find-feature-block.ts";
-import { loadRoleMap, readRubric, requireRole } from "./load-role-map.ts";
+import { loadRoleMap, openRole, readRubric } from "./load-role-map.ts";
 import { openFeature, readDocuments } from "./open-feature.ts";
 import { isInside, readDocument } from "./read-document.ts";
 
 export function artifactRefs(
-  { role: name, feature: folder, phase }: { role: string; feature: string; phase?: string | undefined },
-  { cwd, paths }: { cwd: string; paths: ProjectPaths },
+  request: { role: string; feature: string; phase?: string | undefined },
+  place: { cwd: string; paths: ProjectPaths },
 ): ArtifactRefs {
-  const { map } = loadRoleMap(paths);
-  const feature = openFeature(folder, { cwd, paths });
-  const { role, set } = requireRole(map, name, { phase, open: feature.phase });
+  const { map, feature, role, set } = openRole(request, place);
   const { documents, problems } = readDocuments(feature, map, referencedDocuments(role));
-  const purpose = set.dispatch === "task" || role.answer === "work" ? "work" : "review";
-  return { role: role.name, phase: set.name, block: formatReferenceBlock(documents, { purpose }), documents, problems };
+  const block = formatReferenceBlock(documents, { purpose: purposeOf({ role, set }) });
+  return { role: role.name, phase: set.name, block, documents, problems };
 }
 
 export interface ReviewerBrief {

@@ -18,27 +18,23 @@ import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { type DispatchTask, readTask, sectionsIn } from "../../artifacts/task-section.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError, isFault } from "../../base/errors.ts";
-import type { DispatchCost, LoopKey, ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { DispatchCost } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { DispatchOutcome, DispatchRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { changedFiles } from "./git-snapshot.ts";
-import { loadRoleMap, readRubric, requireRole } from "./load-role-map.ts";
-import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
-import { planResume, type ResumePlan } from "./plan-resume.ts";
+import { openRole, readRubric } from "./load-role-map.ts";
+import { type Feature, readDocuments } from "./open-feature.ts";
+import { planResume } from "./plan-resume.ts";
 import { issuesToFix, nextIteration, previousIssues } from "./previous-issues.ts";
 import { readDocument } from "./read-document.ts";
 
 const FILES_MAX = 200;
 
 export async function dispatchRole(request: DispatchRequest, parts: ArtifactParts): Promise<DispatchOutcome> {
-  const { map, problems: mapProblems } = loadRoleMap(parts.paths);
-  const feature = openFeature(request.feature, parts);
   const hasTask = request.task !== undefined;
-  const { role, set } = requireRole(map, request.role, { phase: request.phase, hasTask, open: feature.phase });
+  const { map, problems: mapProblems, feature, role, set, loop: key } = openRole(request, parts, { hasTask });
   const problems = mapProblems.map(({ path, text }) => `artifacts.json: ${path} ${text}`);
-
-  const loopKey: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
-  const loop = await parts.store.getLoop(loopKey);
+  const loop = await parts.store.getLoop(key);
   const next = nextIteration(loop, { role, set, feature });
   const iteration = request.iteration ?? next;
   if (iteration > next && role.answer !== "work") {
@@ -46,9 +42,8 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
     problems.push(`iteration ${iteration} of ${role.name}: ${known}, and its review can only be recorded as ${next}`);
   }
   const maxIterations = request.maxIterations ?? MAX_ITERATIONS;
-  const { documents, problems: documentProblems } = readDocuments(feature, map, [
-    ...new Set([...role.documents, ...set.documents]),
-  ]);
+  const files = [...new Set([...role.documents, ...set.documents])];
+  const { documents, problems: documentProblems } = readDocuments(feature, map, files);
   const rubric = readRubric(role, parts.paths);
   problems.push(...documentProblems, ...(rubric.problem === undefined ? [] : [rubric.problem]));
 
@@ -60,55 +55,27 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
     countTokens: parts.countTokens,
     rubric: rubric.text,
     implementationFiles: set.dispatch === "code" ? codeFiles(request, feature, problems) : undefined,
-    issuesToFix: role.answer === "work" && !hasTask ? await issuesToFix(parts, loopKey) : undefined,
+    issuesToFix: role.answer === "work" && !hasTask ? await issuesToFix(parts, key) : undefined,
     task: request.task === undefined ? undefined : await findTask(request.task, feature, parts),
     projectContext: request.projectContext,
     iteration: { iteration, maxIterations, previousIssues: previousIssues(loop, { role, set, feature, iteration }) },
   };
   if (input.issuesToFix?.length === 0)
     problems.push(`no open issue is recorded for ${set.name}: nothing to fix is named`);
-  return finish(input, { request, parts, feature, loop, iteration, maxIterations, problems });
-}
-
-interface Finish {
-  request: DispatchRequest;
-  parts: ArtifactParts;
-  feature: Feature;
-  loop: ReviewLoop;
-  iteration: number;
-  maxIterations: number;
-  problems: string[];
-}
-
-async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutcome> {
-  const { request, parts, feature, loop, iteration, maxIterations, problems } = rest;
-  const fresh = dispatchPrompt(first);
-  if (fresh.kind !== "prompt") return { kind: "refused", text: explainRefusal(fresh, first) };
-  const plan = await planResume(parts, {
-    loop,
-    role: first.role,
-    set: first.set,
-    feature,
-    documents: first.documents.filter(({ file }) => first.role.documents.includes(file)).map(({ path }) => path),
-    iteration,
-    maxIterations,
-    description: fresh.call.description,
-    fixSummary: request.fixSummary ?? "",
-    previousIssues: first.iteration?.previousIssues ?? [],
-    failure: request.resumeFailure,
-    documentTokens: documentTokens(fresh, first),
-  });
+  const fresh = dispatchPrompt(input);
+  if (fresh.kind !== "prompt") return { kind: "refused", text: explainRefusal(fresh, input) };
+  const plan = await planResume(parts, { request, input, feature, loop, iteration, maxIterations, fresh });
   // The prompt contains a note about the fallback, so it is made again.
-  const input = plan.how === "fallback" ? { ...first, iteration: { ...first.iteration!, isFallback: true } } : first;
+  if (plan.how === "fallback") input.iteration = { ...input.iteration!, isFallback: true };
   const answer = plan.how === "fallback" ? dispatchPrompt(input) : fresh;
   if (answer.kind !== "prompt") return { kind: "refused", text: explainRefusal(answer, input) };
 
   const isResume = plan.how === "resume";
-  const prompt = plan.how === "resume" ? plan.prompt : answer.call.prompt;
+  const prompt = isResume ? plan.prompt : answer.call.prompt;
   const references = isResume ? [] : answer.references;
   const tokens = costOf(input, { prompt, references }, parts);
   const otherTokens = isResume ? freshTokens(answer, parts) : plan.deltaTokens;
-  const key: LoopKey = { feature: loop.feature, phase: loop.phase, role: loop.role };
+  const cost = { tokens, ...(otherTokens !== undefined && { otherTokens }) };
   await parts.store.recordDispatch(
     {
       loop: key,
@@ -117,8 +84,7 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
       kind: plan.how,
       ...(plan.how === "fallback" && { reason: plan.line }),
       documents: requiredDocuments(references),
-      tokens,
-      ...(otherTokens !== undefined && { otherTokens }),
+      ...cost,
       promptChars: prompt.length,
       ...(plan.snapshot !== undefined && { gitCommit: plan.snapshot }),
     },
@@ -127,16 +93,16 @@ async function finish(first: DispatchInput, rest: Finish): Promise<DispatchOutco
   return {
     kind: "dispatched",
     how: plan.how,
-    ...reasonOf(plan),
+    ...(!isResume && plan.reason !== undefined && { reason: plan.reason }),
+    ...(plan.how === "fallback" && { note: plan.line }),
     call: { ...answer.call, prompt },
-    ...(plan.how === "resume" && { resume: plan.call }),
+    ...(isResume && { resume: plan.call }),
     loop: key,
     iteration,
     references,
     inlined: isResume ? [] : answer.inlined,
     problems: [...problems, ...answer.problems, ...uncounted(references)],
-    tokens,
-    ...(otherTokens !== undefined && { otherTokens }),
+    ...cost,
   };
 }
 
@@ -145,11 +111,6 @@ function uncounted(references: readonly DocumentFacts[]): string[] {
   return references
     .filter(({ state, text }) => state === "present" && text === undefined)
     .map(({ file }) => `${file}: too large to be counted, so the tokens are without it`);
-}
-
-function reasonOf(plan: ResumePlan): { reason?: string; note?: string } {
-  if (plan.how === "resume" || plan.reason === undefined) return {};
-  return { reason: plan.reason, ...(plan.how === "fallback" && { note: plan.line }) };
 }
 
 /** The tokens of the prompt, of what its reader then reads (with the tool's line numbers), and of the versions with pasted documents. */
@@ -173,14 +134,6 @@ function readTokens(references: readonly DocumentFacts[], countTokens: ArtifactP
 /** The cost that a resume is compared with. */
 function freshTokens({ call, references }: DispatchPrompt, { countTokens }: ArtifactParts): number {
   return countTokens(call.prompt) + readTokens(references, countTokens);
-}
-
-/** Tokens of the documents that a fresh reader gets, in the prompt or from disk. */
-function documentTokens({ references, inlined }: DispatchPrompt, { documents, countTokens }: DispatchInput): number {
-  const files = [...references.map(({ file }) => file), ...inlined.map(({ file }) => file)];
-  return documents
-    .filter(({ file }) => files.includes(file))
-    .reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(text)), 0);
 }
 
 function codeFiles({ files, base }: DispatchRequest, feature: Feature, problems: string[]): readonly string[] {

@@ -17,9 +17,10 @@ import { MAX_CONFIG_BYTES, readProjectText, type TextRead } from "../../base/cle
 import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { putNewFile } from "../../base/safe-write.ts";
+import type { LoopKey } from "../../store/sqlite/artifacts/artifact-store.ts";
 import { ensureStateFolder, type ProjectPaths } from "../project.ts";
 import type { ArtifactCheck } from "./artifact-operations.ts";
-import { openFeature, readDocuments } from "./open-feature.ts";
+import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
 import { readDocument, TEXT_MAX_BYTES } from "./read-document.ts";
 
 export interface LoadedMap {
@@ -57,10 +58,27 @@ export function loadRoleMap(paths: ProjectPaths): LoadedMap {
   return { ...readRoleMap(value, { presets: PRESETS }), file, isShipped: false };
 }
 
-export type RequiredRole = Extract<FoundRole, { kind: "found" }>;
+export interface OpenRole extends LoadedMap, RequiredRole {
+  feature: Feature;
+  loop: LoopKey;
+}
+
+/** The role that a request names, for its feature. Throws a fault if there is no such feature or role. */
+export function openRole(
+  { role: name, feature: folder, phase }: { role: string; feature: string; phase?: string | undefined },
+  { cwd, paths }: { cwd: string; paths: ProjectPaths },
+  { hasTask = false }: { hasTask?: boolean } = {},
+): OpenRole {
+  const loaded = loadRoleMap(paths);
+  const feature = openFeature(folder, { cwd, paths });
+  const found = requireRole(loaded.map, name, { phase, hasTask, open: feature.phase });
+  return { ...loaded, ...found, feature, loop: { feature: feature.key, phase: found.set.name, role: found.role.name } };
+}
+
+type RequiredRole = Extract<FoundRole, { kind: "found" }>;
 
 /** Returns the role, or throws a fault that names the nearest one. `open`: the feature's current phase. */
-export function requireRole(
+function requireRole(
   map: RoleMap,
   name: string,
   { phase, hasTask = false, open }: { phase?: string | undefined; hasTask?: boolean; open?: string | undefined },

@@ -3,7 +3,7 @@
  * that was seen to do it. Anything missing or failing leads to a fresh dispatch.
  */
 import { relative } from "node:path";
-import type { PreviousIssue } from "../../artifacts/reference-block.ts";
+import type { DispatchInput, DispatchPrompt } from "../../artifacts/dispatch-prompt.ts";
 import {
   decideResume,
   isAgentGone,
@@ -14,12 +14,11 @@ import {
   resumePrompt,
   resumeWay,
 } from "../../artifacts/resume-prompt.ts";
-import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
-import type { LoopKey, ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { DispatchRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
-import type { Difference } from "./git-snapshot.ts";
-import { differenceBetween, takeSnapshot } from "./git-snapshot.ts";
+import { type Difference, differenceBetween, takeSnapshot } from "./git-snapshot.ts";
 import type { Feature } from "./open-feature.ts";
 
 interface PlanFacts {
@@ -39,27 +38,20 @@ export type ResumePlan = PlanFacts &
 type FreshReason = Extract<ResumeDecision, { kind: "fresh" }>["reason"];
 
 export interface ResumeQuestion {
-  loop: ReviewLoop;
-  role: Role;
-  set: RoleSet;
+  request: DispatchRequest;
+  input: DispatchInput;
   feature: Feature;
-  /** Absolute paths of the documents that the role reads. */
-  documents: readonly string[];
+  loop: ReviewLoop;
   iteration: number;
   maxIterations: number;
-  /** The client shows this text for the call. */
-  description: string;
-  fixSummary: string;
-  previousIssues: readonly PreviousIssue[];
-  failure?: string | undefined;
-  /** Tokens of the documents that a fresh dispatch would make its reader read. */
-  documentTokens: number;
+  /** The dispatch without a resume. */
+  fresh: DispatchPrompt;
 }
 
 export async function planResume(parts: ArtifactParts, question: ResumeQuestion): Promise<ResumePlan> {
   const { store, isResumeOn, client, countTokens, by, paths } = parts;
-  const { loop, role, feature, iteration, maxIterations, description, failure, documentTokens } = question;
-  const { fixSummary, previousIssues } = question;
+  const { request, input, loop, feature, iteration, maxIterations, fresh } = question;
+  const { fixSummary = "", resumeFailure: failure } = request;
   if (!isResumeOn) return { how: "fresh", ...(iteration > 1 && { reason: "off" as const }) };
   const snapshot = takeSnapshot(feature.root, paths.state);
   const at = snapshot === undefined ? {} : { snapshot };
@@ -70,41 +62,50 @@ export async function planResume(parts: ArtifactParts, question: ResumeQuestion)
   if (failure !== undefined) await keepFailure(parts, { loop, failure, name: resumeName(client, way ?? "sub-agent") });
   // A failure just now is reported as a fallback; the stored check keeps later dispatches from trying.
   const canResume = failure !== undefined || (await isSeenToResume(parts, state?.agentId));
-  const before = await store.getDispatch(keyOf(loop), iteration - 1);
+  const before = await store.getDispatch(loop, iteration - 1);
   const changes = changesSince(before?.gitCommit, snapshot, { state: paths.state, ...question });
-  const prompt = resumePrompt({ role, iteration, maxIterations, fixSummary, previousIssues, ...texts(changes) });
+  const prompt = resumePrompt({
+    role: input.role,
+    iteration,
+    maxIterations,
+    fixSummary,
+    previousIssues: input.iteration?.previousIssues ?? [],
+    diffStat: changes?.stat ?? "",
+    diff: changes?.diff ?? "",
+  });
   const deltaTokens = countTokens(prompt);
   const decision = decideResume({
-    role: role.name,
+    role: input.role.name,
     iteration,
     isEnabled: true,
     canResume,
     state,
     callerSession: way === "sub-agent" ? by.sessionId : undefined,
     deltaTokens,
-    referenceTokens: documentTokens,
+    referenceTokens: documentTokens(fresh, input),
     failure: failure ?? state?.failure ?? (changes ? undefined : "the changes since the last review are not known"),
   });
   const facts: PlanFacts = { deltaTokens, ...at };
-  const call = decision.kind === "resume" ? resumeCall(client, { agentId: decision.agentId, description }) : undefined;
-  if (call) return { ...facts, how: "resume", call, prompt };
-  if (decision.kind === "resume") return { ...facts, how: "fresh", reason: "client-cannot" };
+  if (decision.kind === "resume") {
+    const call = resumeCall(client, { agentId: decision.agentId, description: fresh.call.description });
+    return call ? { ...facts, how: "resume", call, prompt } : { ...facts, how: "fresh", reason: "client-cannot" };
+  }
   const { reason, isFallback, line = "" } = decision;
   return isFallback ? { ...facts, how: "fallback", reason, line } : { ...facts, how: "fresh", reason };
 }
 
 /** Who answered the previous iteration: from its recorded answer, otherwise from what hooks saw of an agent in that role. */
 function agentBefore(
-  { evidence }: ArtifactParts,
-  { loop, role, feature, iteration }: ResumeQuestion,
+  { evidenceOf }: ArtifactParts,
+  { loop, input, feature, iteration }: ResumeQuestion,
 ): ReviewLoop["resume"] {
-  if (loop.resume && loop.resume.lastIteration >= iteration - 1) return loop.resume;
-  const seen = evidence
-    .of(feature.path)
-    .find((agent) => agent.isSettled && agent.iteration === iteration - 1 && agent.role === role.name);
+  const lastIteration = iteration - 1;
+  if (loop.resume && loop.resume.lastIteration >= lastIteration) return loop.resume;
+  const seen = evidenceOf(feature.path).find(
+    (agent) => agent.isSettled && agent.iteration === lastIteration && agent.role === input.role.name,
+  );
   if (!seen) return loop.resume;
-  const { agentId, sessionId } = seen;
-  return { agentId, sessionId, iteration1PromptChars: 0, lastIteration: iteration - 1 };
+  return { agentId: seen.agentId, sessionId: seen.sessionId, iteration1PromptChars: 0, lastIteration };
 }
 
 /** Without a known agent, one working way is enough: then the fallback says what is missing. */
@@ -122,7 +123,7 @@ async function keepFailure(
   { store, by }: ArtifactParts,
   { loop, failure, name }: { loop: ReviewLoop; failure: string; name: string },
 ): Promise<void> {
-  await store.failResume(keyOf(loop), cleanLine(failure, { maxChars: 200 }));
+  await store.failResume(loop, cleanLine(failure, { maxChars: 200 }));
   if (isAgentGone(failure)) return;
   await store.recordResumeCheck({ client: name, isOk: false, text: cleanLine(failure, { maxChars: 500 }), at: by.at });
 }
@@ -131,18 +132,19 @@ async function keepFailure(
 function changesSince(
   from: string | undefined,
   to: string | undefined,
-  { state, set, feature, documents }: ResumeQuestion & { state: string },
+  { state, input: { role, set, documents }, feature }: ResumeQuestion & { state: string },
 ): Difference | undefined {
   if (from === undefined || to === undefined) return undefined;
-  const only =
-    set.dispatch === "phase" ? [feature.key, ...documents.map((path) => relative(feature.root, path))] : undefined;
-  return differenceBetween(feature.root, { state, from, to, ...(only && { only }) });
+  if (set.dispatch !== "phase") return differenceBetween(feature.root, { state, from, to });
+  const read = documents.filter(({ file }) => role.documents.includes(file));
+  const only = [feature.key, ...read.map(({ path }) => relative(feature.root, path))];
+  return differenceBetween(feature.root, { state, from, to, only });
 }
 
-function texts(changes: Difference | undefined): { diffStat: string; diff: string } {
-  return { diffStat: changes?.stat ?? "", diff: changes?.diff ?? "" };
-}
-
-function keyOf({ feature, phase, role }: LoopKey): LoopKey {
-  return { feature, phase, role };
+/** Tokens of the documents that a fresh reader gets, in the prompt or from disk. */
+function documentTokens({ references, inlined }: DispatchPrompt, { documents, countTokens }: DispatchInput): number {
+  const files = [...references, ...inlined].map(({ file }) => file);
+  return documents
+    .filter(({ file }) => files.includes(file))
+    .reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(text)), 0);
 }

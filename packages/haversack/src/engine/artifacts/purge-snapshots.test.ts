@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { differenceBetween, takeSnapshot } from "./git-snapshot.ts";
-import { purgeSnapshots } from "./purge-snapshots.ts";
+import { differenceBetween, purgeSnapshots, takeSnapshot } from "./git-snapshot.ts";
 
 let root: string;
 let state: string;

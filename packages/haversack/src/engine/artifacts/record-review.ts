@@ -12,13 +12,12 @@ import {
   type ReviewEntry,
 } from "../../artifacts/review-history.ts";
 import { type TrackedIssue, trackIssues } from "../../artifacts/review-issue.ts";
-import { type Role, type RoleMap, type RoleSet, referencedDocuments } from "../../artifacts/role-map.ts";
+import { referencedDocuments } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { AgentEvidence } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import type {
-  LoopKey,
   ReviewLoop,
   ReviewVerdict,
   StoredDispatch,
@@ -27,8 +26,8 @@ import type {
 import { appendHistory, historyPath } from "./append-history.ts";
 import type { DecisionRequest, RecordOutcome, ReviewRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
-import { loadRoleMap, requireRole } from "./load-role-map.ts";
-import { type Feature, openFeature, readDocuments } from "./open-feature.ts";
+import { type OpenRole, openRole } from "./load-role-map.ts";
+import { readDocuments } from "./open-feature.ts";
 import { entriesOf, historyOf } from "./previous-issues.ts";
 import { judgeEvidence, receiptsOf } from "./watch-reader.ts";
 
@@ -37,21 +36,20 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
   if (!Number.isSafeInteger(iteration) || iteration < 1) {
     throw new HaversackError("input-invalid", `iteration must be a whole number of at least 1, but is ${iteration}`);
   }
-  const { map } = loadRoleMap(parts.paths);
-  const feature = openFeature(request.feature, parts);
-  const { role, set } = requireRole(map, request.role, { phase: request.phase, open: feature.phase });
-  const loop: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
+  const opened = openRole(request, parts);
+  const { feature, role, loop } = opened;
   if (answer.trim() === "") return { kind: "refused", text: "the answer is empty; nothing was recorded" };
 
   const reading = parseReviewAnswer(answer);
-  if (reading.kind === "unreadable" && givesVerdict(role)) {
+  // Workers and test writers report; they give no verdict.
+  if (reading.kind === "unreadable" && (role.answer === "review" || role.answer === "simplify")) {
     const text = `the answer of ${role.name} cannot be read as a review: ${reading.reason}; nothing was recorded`;
     return { kind: "refused", text };
   }
   const dispatch = await parts.store.getDispatch(loop, iteration);
   const before = await parts.store.getLoop(loop);
-  const evidence = findEvidence(parts, { role, feature, map }, { request, before });
-  const judgement = judge({ role, map, feature, evidence }, { dispatch, answer });
+  const evidence = findEvidence(opened, { request, before, parts });
+  const judgement = judge(opened, { evidence, dispatch, answer });
   // A hook may have warned already when the sub-agent ended.
   const warning = evidence?.isWarned ? undefined : judgement?.warning;
   const notes = [
@@ -59,7 +57,7 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
     ...(warning === undefined ? [] : [warning]),
   ];
   const agent = agentOf(request, evidence, { dispatch, loop: before });
-  const context: Context = { parts, loop, feature, role, set, map, evidence, judgement, warning };
+  const context: Context = { ...opened, parts, evidence, judgement, warning };
   if (reading.kind === "unreadable") return recordReceiptsOnly(iteration, context);
   const outOfTurn = whyOutOfTurn(iteration, before, context);
   if (outOfTurn !== undefined) return { kind: "refused", text: `${outOfTurn}. Nothing was recorded` };
@@ -100,13 +98,8 @@ export async function recordReview(request: ReviewRequest, parts: ArtifactParts)
   };
 }
 
-interface Context {
+interface Context extends OpenRole {
   parts: ArtifactParts;
-  loop: LoopKey;
-  feature: Feature;
-  role: Role;
-  set: RoleSet;
-  map: RoleMap;
   evidence: AgentEvidence | undefined;
   judgement: ReceiptJudgement | undefined;
   warning: string | undefined;
@@ -122,14 +115,11 @@ const DECISIONS: Record<ReviewVerdict, Decision> = {
  * Iterations must be consecutive: a skipped one could never be recorded later. In a clone, the history knows iterations that the store does
  * not.
  */
-function whyOutOfTurn(
-  iteration: number,
-  { reviews }: ReviewLoop,
-  { parts, role, set, map, feature }: Context,
-): string | undefined {
+function whyOutOfTurn(iteration: number, { reviews }: ReviewLoop, context: Context): string | undefined {
+  const { parts, role, feature } = context;
   if (reviews.some((review) => review.iteration === iteration)) return undefined;
   // In a project without a store, the MCP server first tries a write in memory. An entry with this call's time is therefore its own.
-  const entries = entriesOf({ role, set, feature }).filter(({ at }) => at !== parts.by.at.toISOString());
+  const entries = entriesOf(context).filter(({ at }) => at !== parts.by.at.toISOString());
   const last = Math.max(0, ...[...reviews, ...entries].map((known) => known.iteration));
   const next = `the next is ${last + 1}`;
   if (iteration > last + 1) {
@@ -137,42 +127,35 @@ function whyOutOfTurn(
     return `iteration ${iteration} of ${role.name} cannot be recorded: ${known}, so ${next}`;
   }
   // Headings by other authors may count something else: only an entry of this stage is this iteration.
-  const stage = stageOf(role, set, map);
+  const stage = stageOf(context);
   const there = entries.findLast((entry) => entry.iteration === iteration && entry.stage === stage);
   if (!there) return undefined;
   const said = [there.decision, there.at].filter(Boolean).join(", ");
   return `iteration ${iteration} of ${role.name} is recorded already in ${historyPath(feature.path)}${said && ` (${said})`}; ${next}`;
 }
 
-/** Workers and test writers report; they give no verdict. */
-function givesVerdict({ answer }: Role): boolean {
-  return answer === "review" || answer === "simplify";
-}
-
-async function writeEntry(review: StoredReview, { parts, loop, feature, role, set, map, evidence, warning }: Context) {
+async function writeEntry(review: StoredReview, context: Context) {
+  const { parts, loop, feature, role, evidence, warning } = context;
   const { iteration, verdict, issues, summary, notes, at } = review;
-  const entry: ReviewEntry = {
-    stage: stageOf(role, set, map),
-    iteration,
-    at,
-    reviewer: role.name,
-    decision: DECISIONS[verdict],
-    issues,
-    ...(summary !== undefined && { summary }),
-    notes,
-  };
-  if (!hasEntry(feature, entry)) {
+  // After a kill between append and mark, the entry's time shows that it was written.
+  const isWritten = historyOf(feature).some(
+    (entry) => entry.at === at.toISOString() && entry.reviewer === role.name && entry.iteration === iteration,
+  );
+  if (!isWritten) {
+    const entry: ReviewEntry = {
+      stage: stageOf(context),
+      iteration,
+      at,
+      reviewer: role.name,
+      decision: DECISIONS[verdict],
+      issues,
+      ...(summary !== undefined && { summary }),
+      notes,
+    };
     appendHistory(feature.path, { root: feature.root, change: (text) => appendReviewEntry(text, entry) });
   }
   await parts.store.markInHistory(loop, iteration);
-  if (evidence && warning !== undefined) parts.evidence.mark(evidence, "warned_at", parts.by.at);
-}
-
-/** After a kill between append and mark, the entry's time shows that it was written. */
-function hasEntry(feature: Feature, { at, reviewer, iteration }: ReviewEntry): boolean {
-  return historyOf(feature).some(
-    (entry) => entry.at === at.toISOString() && entry.reviewer === reviewer && entry.iteration === iteration,
-  );
+  if (evidence && warning !== undefined) parts.markAgent(evidence, "warned_at");
 }
 
 async function recordReceiptsOnly(
@@ -187,13 +170,13 @@ async function recordReceiptsOnly(
   }
   if (warning !== undefined) {
     appendHistory(feature.path, { root: feature.root, change: (text) => appendReviewNote(text, warning) });
-    if (evidence) parts.evidence.mark(evidence, "warned_at", parts.by.at);
+    if (evidence) parts.markAgent(evidence, "warned_at");
   }
   return { kind: "receipts-only", loop, ...(judgement && { judgement }), history: historyPath(feature.path) };
 }
 
 /** `Spec` for the reviewer of spec.md. Without a document under review, the phase. A phase reviewer gets ` Phase` added. */
-function stageOf(role: Role, set: RoleSet, map: RoleMap): string {
+function stageOf({ role, set, map }: OpenRole): string {
   const document = map.documents.find(({ file }) => file === role.underReview);
   if (document && role.name !== "phase-reviewer") return document.name;
   const name = set.name.replace(/[-_]+/g, " ");
@@ -203,8 +186,8 @@ function stageOf(role: Role, set: RoleSet, map: RoleMap): string {
 
 /** Undefined: nothing had to be read. */
 function judge(
-  { role, map, feature, evidence }: Pick<Context, "role" | "map" | "feature" | "evidence">,
-  { dispatch, answer }: { dispatch: StoredDispatch | undefined; answer: string },
+  { role, map, feature }: OpenRole,
+  { evidence, dispatch, answer }: Pick<Context, "evidence"> & { dispatch: StoredDispatch | undefined; answer: string },
 ): ReceiptJudgement | undefined {
   // A resumed reviewer has the documents already; its prompt contained the difference.
   if (dispatch?.kind === "resume") return undefined;
@@ -219,31 +202,23 @@ function judge(
  * starts it as another type: then the documents identify it.
  */
 function findEvidence(
-  { evidence }: ArtifactParts,
-  { role, feature, map }: Pick<Context, "role" | "feature" | "map">,
-  { request, before }: { request: ReviewRequest; before: ReviewLoop },
+  { role, feature, map }: OpenRole,
+  { request, before, parts }: { request: ReviewRequest; before: ReviewLoop; parts: ArtifactParts },
 ): AgentEvidence | undefined {
-  const agents = evidence.of(feature.path);
+  const agents = parts.evidenceOf(feature.path);
   if (request.agentId !== undefined) return agents.find(({ agentId }) => agentId === request.agentId);
   // An agent that answered an earlier iteration is no evidence for this one.
   const used = before.reviews.flatMap(({ iteration, agentId }) => (iteration === request.iteration ? [] : [agentId]));
   const inIteration = agents.filter(
     ({ agentId, iteration = request.iteration }) => iteration === request.iteration && !used.includes(agentId),
   );
-  const known = new Set(
-    map.sets.flatMap((set) => set.roles.flatMap(({ name, agentType = name }) => [name, agentType])),
-  );
-  const wanted = [...referencedDocuments(role)].sort().join("\n");
+  const known = map.sets.flatMap((set) => set.roles.flatMap(({ name, agentType = name }) => [name, agentType]));
+  const sorted = (files: readonly string[]) => files.toSorted().join("\n");
+  const wanted = sorted(referencedDocuments(role));
+  const hasWanted = ({ documents }: AgentEvidence) => sorted(documents.map(({ file }) => file)) === wanted;
   return (
     inIteration.find((agent) => agent.role === role.name || agent.role === role.agentType) ??
-    inIteration.find(
-      (agent) =>
-        !known.has(agent.role) &&
-        agent.documents
-          .map(({ file }) => file)
-          .sort()
-          .join("\n") === wanted,
-    )
+    inIteration.find((agent) => !known.includes(agent.role) && hasWanted(agent))
   );
 }
 
@@ -264,10 +239,7 @@ const TEXT_MAX_CHARS = 1_000;
 export async function decideIssue(request: DecisionRequest, parts: ArtifactParts): Promise<TrackedIssue> {
   const text = cleanLine(request.text, { maxChars: TEXT_MAX_CHARS });
   if (text === "") throw new HaversackError("input-invalid", "the reason must not be empty");
-  const { map } = loadRoleMap(parts.paths);
-  const feature = openFeature(request.feature, parts);
-  const { role, set } = requireRole(map, request.role, { phase: request.phase, open: feature.phase });
-  const loop: LoopKey = { feature: feature.key, phase: set.name, role: role.name };
+  const { feature, role, loop } = openRole(request, parts);
   const outcome = await parts.store.decideIssue(loop, { issueId: request.issueId, text }, parts.by);
   if (outcome.kind === "no-loop") {
     throw new HaversackError("not-found", `${role.name} has no issues in ${feature.key} yet`);

@@ -9,10 +9,7 @@ export async function reportReceipts(
 ): Promise<ReceiptReport> {
   const query = since === undefined ? {} : { since };
   const counts = await store.countReceipts(query);
-  const rates = receiptRates(counts).map((rate) => {
-    const { share, fromEvents } = counts.find(({ role, file }) => role === rate.role && file === rate.file)!;
-    return { ...rate, share, fromEvents };
-  });
+  const rates = receiptRates(counts);
   const total = counts.reduce((sum, count) => sum + count.total, 0);
   const missing = counts.reduce((sum, count) => sum + count.missing, 0);
   const rate = total === 0 ? 0 : missing / total;

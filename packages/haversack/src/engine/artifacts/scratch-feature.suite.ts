@@ -44,10 +44,8 @@ export function scratchFeature({ hasPrd = true, resume = false } = {}): ScratchF
     paths: projectPaths(root, { HOME: root }),
     isResumeOn: resume,
     store: new SqliteArtifactStore(handle),
-    evidence: {
-      of: (path) => agentsOf(handle, path).flatMap((key) => readSeen(handle, key) ?? []),
-      mark: (agent, mark, at) => markAgent(handle, agent, mark, at),
-    },
+    evidenceOf: (path) => agentsOf(handle, path).flatMap((key) => readSeen(handle, key) ?? []),
+    markAgent: (agent, mark) => markAgent(handle, agent, mark, AT),
     work: new SqliteWorkStore(handle),
     by: { name: "tester", at: AT },
     client: "claude-code",

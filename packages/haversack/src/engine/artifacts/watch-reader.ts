@@ -21,6 +21,7 @@ import {
   type AgentEvidence,
   expectedOf,
   markAgent,
+  mayHaveToRead,
   noteSpawnDocuments,
   placeReader,
   readSeen,
@@ -28,16 +29,66 @@ import {
   saveReceipts,
 } from "../../store/sqlite/artifacts/artifact-observations.ts";
 import type { NewReceipts } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { SessionKey } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";
+import type { ClientEvent, EventAnswer, EventOf } from "../events/client-event.ts";
+import type { EventProject } from "../events/event-project.ts";
 import { appendHistory } from "./append-history.ts";
+import { findFeatureBlock, roleOf } from "./find-feature-block.ts";
 
-export type { Observation };
-
-export interface ReaderKey {
-  sessionId: string;
-  agentId: string;
+/** `answer`: the answer to the event so far. */
+export function watchReader(event: ClientEvent, answer: EventAnswer, project: EventProject): EventAnswer {
+  const { handle, now } = project;
+  switch (event.kind) {
+    case "before-spawn":
+      return noteSpawn(event, answer.prompt, project);
+    case "after-spawn": {
+      const child = { sessionId: event.sessionId, agentId: event.childId };
+      if (event.isOnlySign && mayHaveToRead(handle.db, child))
+        placeReader(handle, child, { toolUseId: event.toolUseId, agentType: "", at: now });
+      return {};
+    }
+    case "agent-stop": {
+      if (!mayHaveToRead(handle.db, event)) return {};
+      const sendBack = () => event.canGoOn === true && project.config()["artifacts.send_back"];
+      const end = { root: project.root, answer: event.answer, sendBack };
+      const text = judgeReader(event, end, readerParts(event, project));
+      return text === undefined ? {} : { sendBack: text };
+    }
+    default:
+      return {};
+  }
 }
+
+export function noteReading(event: EventOf<"after-tool">, project: EventProject): void {
+  const { observation, cwd } = event;
+  if (!observation || !mayHaveToRead(project.handle.db, event)) return;
+  noteSeen(event, { observation, cwd }, readerParts(event, project));
+}
+
+/** `given`: the changed prompt, if something was added to it already. */
+function noteSpawn(call: EventOf<"before-spawn">, given: string | undefined, project: EventProject): EventAnswer {
+  const hasRoleMap = existsSync(`${project.state}/artifacts.json`);
+  if (!hasRoleMap && !call.prompt.includes("Required Artifacts")) return {};
+  if (expectFromPrompt(call.prompt, call, project)) return {};
+  if (!hasRoleMap || call.receipts !== "found") return {};
+  const { root, env, cli } = project;
+  const block = findFeatureBlock({ ...call, root, env, cli });
+  // A block of unreadable documents is of no use.
+  const role = { ...call, agentType: roleOf(call.agentType) };
+  if (block === undefined || !addDocuments(block, role, project)) return {};
+  return { prompt: `${given ?? call.prompt}\n\n${block}` };
+}
+
+function readerParts(
+  { agentType = "", startedBy = () => undefined }: { agentType?: string; startedBy?(): string | undefined },
+  { handle, now }: EventProject,
+): ReaderParts {
+  return { handle, now, agentType, startedBy };
+}
+
+type ReaderKey = Required<SessionKey>;
 
 /** Records the documents in a sub-agent's prompt. False: it names nothing to read. */
 export function expectFromPrompt(
@@ -142,14 +193,10 @@ function isInside(path: string, root: string): boolean {
 /** The same file by another path (a link, a worktree's alias) counts as that document. */
 function withRealPath(observation: Observation, documents: readonly RequiredDocument[]): Observation {
   if (observation.tool === "shell" || observation.path === undefined) return observation;
-  if (documents.some(({ path }) => path === observation.path)) return observation;
-  const real = realPath(observation.path);
-  const document = real === undefined ? undefined : documents.find(({ path }) => realPath(path) === real);
+  if (documents.some(({ path }) => path === observation.path) || !existsSync(observation.path)) return observation;
+  const real = realpathSync(observation.path);
+  const document = documents.find(({ path }) => existsSync(path) && realpathSync(path) === real);
   return document ? { ...observation, path: document.path } : observation;
-}
-
-function realPath(path: string): string | undefined {
-  return existsSync(path) ? realpathSync(path) : undefined;
 }
 
 const MAX_BYTES = 5_000_000;
@@ -179,7 +226,7 @@ export type Settled =
 /** `sendBack`: the user's setting. An agent is sent back only once; what it has read at its second end counts. */
 export function settleAgent(
   handle: StoreHandle,
-  key: { sessionId: string; agentId: string },
+  key: ReaderKey,
   { feature, sendBack, answer, now }: { feature: string; sendBack: boolean; answer?: string | undefined; now: Date },
 ): Settled {
   const evidence = readSeen(handle, key);

@@ -18,6 +18,7 @@ import { SkillRows, SqliteSkillIndex } from "../../store/sqlite/skills/skill-ind
 import { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { hasUnread, readTaskInHand } from "../../store/sqlite/work/events/running-session.ts";
 import { mayHaveChanged, readHandoffBy, Spawns } from "../../store/sqlite/work/events/session-tasks.ts";
+import { noteReading, watchReader } from "../artifacts/watch-reader.ts";
 import { type DiscoverInput, discover } from "../discover.ts";
 import { replaceOutput } from "../outputs/replace-output.ts";
 import { discoverSettings } from "../project.ts";
@@ -34,6 +35,7 @@ import type {
   ClientEvent,
   EventAnswer,
   EventBase,
+  EventOf,
   LoggedCall,
   SessionTranscripts,
   ShownOutput,
@@ -41,7 +43,6 @@ import type {
 } from "./client-event.ts";
 import { type EventProject, leaseMs, startIndexing, storesOf, wakeParts, withRoomFor } from "./event-project.ts";
 import { handleEvent } from "./later-events.ts";
-import { noteReading, watchReader } from "./receipts.ts";
 import { recordTool } from "./record-tool.ts";
 import { startSession } from "./start-session.ts";
 
@@ -91,9 +92,7 @@ function answerKind(event: ClientEvent, project: EventProject): EventAnswer {
   }
 }
 
-type Of<Kind extends ClientEvent["kind"]> = Extract<ClientEvent, { kind: Kind }>;
-
-function answerPrompt({ prompt, promptId, command, ...base }: Of<"prompt">, project: EventProject): EventAnswer {
+function answerPrompt({ prompt, promptId, command, ...base }: EventOf<"prompt">, project: EventProject): EventAnswer {
   if (!prompt) return {};
   if (command) noteCommand(command, base, project);
   return skillsFor({ ...base, prompt, ...(promptId !== undefined && { promptId }) }, project);
@@ -168,7 +167,7 @@ function noteSeen({ sessionId, toolUseId }: EventBase & { toolUseId?: string }, 
   if (isServer && toolUseId) new Transcripts(handle).noteSeen({ sessionId, toolUseId, at: now });
 }
 
-function start(event: Of<"session-start">, project: EventProject): EventAnswer {
+function start(event: EventOf<"session-start">, project: EventProject): EventAnswer {
   const { handle, env, now, process, isAlive, config, log } = project;
   const client = process();
   const parts = () => ({

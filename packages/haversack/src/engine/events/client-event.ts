@@ -66,6 +66,8 @@ export type ClientEvent = EventBase &
     | { kind: "other" }
   );
 
+export type EventOf<Kind extends ClientEvent["kind"]> = Extract<ClientEvent, { kind: Kind }>;
+
 /** What a client can do with the answer to an event. */
 export interface EventTraits {
   /** Messages that the main agent's model gets with the answer; "mentions": only those that mention the agent. Absent: none. */

@@ -12,7 +12,7 @@ import type { SkillLookup } from "../../store/sqlite/skills/skill-index.ts";
 import type { SkillLedger } from "../../store/sqlite/skills/skill-ledger.ts";
 import { letGo, letGoOfAgent } from "../../store/sqlite/work/events/session-claims.ts";
 import { afterSpawn, beforeSpawn, type SubAgentParts, startNamed } from "../work/sub-agent.ts";
-import type { ClientEvent, EventAnswer, EventBase } from "./client-event.ts";
+import type { EventAnswer, EventBase, EventOf } from "./client-event.ts";
 import { placeAgent } from "./record-tool.ts";
 
 export interface EventParts extends SubAgentParts {
@@ -27,9 +27,8 @@ export interface EventParts extends SubAgentParts {
 }
 
 /** Events that answer-event.ts does not answer itself. */
-export type LaterEvent = Extract<
-  ClientEvent,
-  { kind: "before-tool" | "before-spawn" | "after-spawn" | "agent-start" | "agent-stop" | "session-end" }
+export type LaterEvent = EventOf<
+  "before-tool" | "before-spawn" | "after-spawn" | "agent-start" | "agent-stop" | "session-end"
 >;
 
 export function handleEvent(event: LaterEvent, parts: EventParts): EventAnswer {
