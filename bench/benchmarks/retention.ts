@@ -7,7 +7,6 @@ import { loadCounter, type TokenCounter } from "../../packages/haversack/src/tok
 import { estimateTokens } from "../../packages/haversack/src/tokens/estimate.ts";
 import { assemblePacket } from "../../packages/haversack/src/wake/packet.ts";
 import type { WakeState } from "../../packages/haversack/src/wake/state.ts";
-import { DEVELOPMENT } from "../../packages/haversack/src/wake/workflow.ts";
 import { formatWip } from "../../packages/haversack/src/work/wip/wip.ts";
 import { type BenchResult, quantile } from "../harness.ts";
 import { crowded, FACTS, STATE } from "./retention-facts.ts";
@@ -23,7 +22,7 @@ export const retention = {
     const scenes = { "as planted": STATE, crowded: crowded() };
     const results = Object.entries(scenes).flatMap(([scene, state]) =>
       BUDGETS.map((budget) => {
-        const packet = assemblePacket(state, { budget, count, unit: "tokens", workflow: DEVELOPMENT }).text;
+        const packet = assemblePacket(state, { budget, count, unit: "tokens" }).text;
         return {
           scene,
           budget,
@@ -149,7 +148,7 @@ function timeOne(state: WakeState): string {
     .map(({ name, ...options }) => {
       const times = Array.from({ length: 300 }, () => {
         const start = performance.now();
-        assemblePacket(state, { ...options, workflow: DEVELOPMENT });
+        assemblePacket(state, { ...options });
         return performance.now() - start;
       });
       return `${name} ${times[0]?.toFixed(1)} ms the first time, ${quantile(times, 0.5).toFixed(2)} ms after (median of ${times.length})`;

@@ -134,7 +134,7 @@ function assembled({ root }: Scratch, sessionId: string): number[] {
     handle,
     index: new SqliteSkillIndex(handle.db),
     root,
-    settings: { budgetChars: 0 },
+    settings: {},
     readText: (path: string) => (path.endsWith("plan.md") ? readFileSync(path, "utf8") : undefined),
     now: new Date(),
   };

@@ -36,24 +36,19 @@ export function auditTemplate(
 ): PastePlace[] {
   const places: PastePlace[] = [];
   let line = 1;
-  let lineStart = 0;
-  for (let at = 0; at < text.length && places.length < PLACES_MAX; at++) {
-    const char = text[at];
-    if (char === "\n") {
-      line++;
-      lineStart = at + 1;
-      continue;
-    }
-    if (char !== "{") continue;
+  let counted = 0;
+  for (let at = text.indexOf("{"); at >= 0 && places.length < PLACES_MAX; at = text.indexOf("{", at + 1)) {
     const end = endOfPlaceholder(text, at);
     if (end === undefined) continue;
     const inside = text.slice(at + 1, end - 1);
     const documents = [...new Set([...inside.matchAll(DOCUMENT)].map(([name]) => name))];
     const kind = documents.length === 0 ? undefined : kindOf(inside);
     if (kind === undefined) continue;
+    line += text.slice(counted, at).split("\n").length - 1;
+    counted = at;
     const place: PastePlace = {
       line,
-      column: at - lineStart + 1,
+      column: at - text.lastIndexOf("\n", at),
       text: text.slice(at, end).replace(/\s+/g, " "),
       documents,
       kind: text[at - 1] === "`" && text[end] === "`" ? "mention" : kind,
@@ -62,12 +57,7 @@ export function auditTemplate(
     if (tokens.length > 0 && tokens.every((count) => count !== undefined))
       place.tokens = tokens.reduce((sum, count) => sum + count, 0);
     places.push(place);
-    // Skip the whole placeholder with its nested brackets, but count the line ends inside it.
-    for (let inner = at; inner < end; inner++) {
-      if (text[inner] !== "\n") continue;
-      line++;
-      lineStart = inner + 1;
-    }
+    // Skip the whole placeholder with its nested brackets.
     at = end - 1;
   }
   return places;

@@ -82,8 +82,8 @@ export function dispatchPrompt(input: DispatchInput): DispatchAnswer {
     kind: "prompt",
     call: {
       description: describeCall(input),
-      ...(role.agentType === undefined ? {} : { subagent_type: role.agentType }),
-      ...(role.model === undefined ? {} : { model: role.model }),
+      ...(role.agentType !== undefined && { subagent_type: role.agentType }),
+      ...(role.model !== undefined && { model: role.model }),
       prompt,
     },
     references,

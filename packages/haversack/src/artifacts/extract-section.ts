@@ -42,15 +42,11 @@ export function extractSection(document: string, ref: string): SectionAnswer {
   }
   const [first] = found;
   if (!first) return { kind: "missing", nearest: nearestHeadings(headings, wanted) };
-  const section = sectionAt(document, headings, first);
+  const next = headings.find(({ start, level }) => start > first.start && level <= first.level);
+  const text = document.slice(first.start, next?.start).trimEnd();
+  const section: Section = { kind: "found", text, line: first.line, lineCount: countLines(text), heading: first.text };
   if (found.length === 1) return section;
   return { kind: "ambiguous", lines: found.map(({ line }) => line), first: section };
-}
-
-function sectionAt(document: string, headings: readonly Heading[], heading: Heading): Section {
-  const next = headings.find(({ start, level }) => start > heading.start && level <= heading.level);
-  const text = document.slice(heading.start, next?.start).trimEnd();
-  return { kind: "found", text, line: heading.line, lineCount: countLines(text), heading: heading.text };
 }
 
 /** A last line without a line end counts. An empty text has no lines. */

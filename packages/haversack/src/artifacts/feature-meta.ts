@@ -22,20 +22,16 @@ export function readFeatureMeta(text: string): FeatureMeta {
     const found = value[key];
     return typeof found === "string" && found.trim() !== "" ? cleanLine(found, { maxChars: 1_000 }) : undefined;
   };
+  const phases = isRecord(value["phases"]) ? Object.entries(value["phases"]) : [];
+  const open = phases.filter(([, phase]) => isRecord(phase) && phase["started"] && !phase["completed"]);
   const entries = {
     id: line("id"),
     slug: line("slug"),
     branch: line("branch"),
     brainstormSource: line("brainstorm_source"),
-    phase: line("currentPhase") ?? openPhase(value["phases"]),
+    phase: line("currentPhase") ?? open.at(-1)?.[0],
   };
   return Object.fromEntries(Object.entries(entries).filter(([, found]) => found !== undefined));
-}
-
-function openPhase(phases: unknown): string | undefined {
-  if (!isRecord(phases)) return undefined;
-  const open = Object.entries(phases).filter(([, phase]) => isRecord(phase) && phase["started"] && !phase["completed"]);
-  return open.at(-1)?.[0];
 }
 
 export const NO_PRD = "No PRD — feature created without brainstorm";
@@ -64,10 +60,8 @@ export interface PrdFacts {
 export function resolvePrd({ featurePath, projectRoot, metaText, exists, file = "prd.md" }: PrdFacts): PrdAnswer {
   const local = joinPath(featurePath, file);
   if (exists(local)) return { kind: "local", path: local };
-  if (metaText === undefined) return { kind: "none" };
-  const { brainstormSource: source, problem } = readFeatureMeta(metaText);
-  if (problem !== undefined) return { kind: "none", problem };
-  if (source === undefined) return { kind: "none" };
+  const { brainstormSource: source, problem } = metaText === undefined ? {} : readFeatureMeta(metaText);
+  if (source === undefined) return { kind: "none", ...(problem !== undefined && { problem }) };
   const candidates = isAbsolute(source)
     ? [joinPath(source, "")]
     : [joinPath(projectRoot, source), joinPath(featurePath, source)];

@@ -55,8 +55,12 @@ export function findHeadings(document: string): Heading[] {
     }
     const level = indent <= 3 ? underlineLevel(body) : 0;
     if (level > 0 && paragraph) {
-      const text = joinedLines(document.slice(paragraph.start, start));
-      headings.push({ text: plainHeading(text), level, line: paragraph.line, start: paragraph.start });
+      // An underlined title may have several lines.
+      const lines = document
+        .slice(paragraph.start, start)
+        .split(/\r\n?|\n/)
+        .map(withoutIndent);
+      headings.push({ text: plainHeading(lines.join(" ").trimEnd()), level, ...paragraph });
       paragraph = undefined;
       continue;
     }
@@ -76,12 +80,6 @@ export function findHeadings(document: string): Heading[] {
 }
 
 const HEADING_MAX_CHARS = 300;
-
-/** An underlined title may have several lines. */
-function joinedLines(text: string): string {
-  const lines = text.split(/\r\n?|\n/).map(withoutIndent);
-  return lines.join(" ").trimEnd().slice(0, HEADING_MAX_CHARS);
-}
 
 /** Skips a byte order mark. */
 function firstStart(document: string): number {

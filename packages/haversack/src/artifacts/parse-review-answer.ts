@@ -143,22 +143,17 @@ function findReviewObject(answer: string): Json | undefined {
   )) {
     starts.push(match.index + match[0].length - 1);
   }
-  return lastReview(answer, starts) ?? lastReview(answer, startsBehindWords(answer), isEndOfLine);
-}
-
-/** `My review: {"approved": …}`. An object that is quoted or followed by words may just be mentioned, so it does not count. */
-function startsBehindWords(answer: string): number[] {
-  return [...answer.matchAll(/[\w:.,] {0,4}\{(?=\s{0,9}")/g)].map((match) => match.index + match[0].length - 1);
-}
-
-function isEndOfLine(answer: string, at: number): boolean {
-  return /^[^\S\n]{0,9}\.?[^\S\n]{0,9}(?:\n|$)/.test(answer.slice(at, at + 24));
+  // `My review: {"approved": …}`. An object that is quoted or followed by words may just be mentioned, so it does not count.
+  const inText = [...answer.matchAll(/[\w:.,] {0,4}\{(?=\s{0,9}")/g)];
+  const isEndOfLine = (end: number) => /^[^\S\n]{0,9}\.?[^\S\n]{0,9}(?:\n|$)/.test(answer.slice(end, end + 24));
+  const behindWords = inText.map((match) => match.index + match[0].length - 1);
+  return lastReview(answer, starts) ?? lastReview(answer, behindWords, isEndOfLine);
 }
 
 function lastReview(
   answer: string,
   starts: readonly number[],
-  isWhole: (answer: string, end: number) => boolean = () => true,
+  isWhole: (end: number) => boolean = () => true,
 ): Json | undefined {
   let best: Json | undefined;
   let end = -1;
@@ -170,7 +165,7 @@ function lastReview(
     const object = tryParse(answer.slice(start, close));
     if (!object) continue;
     end = close;
-    if (!isWhole(answer, close)) continue;
+    if (!isWhole(close)) continue;
     if (VERDICT_KEYS.some((key) => key in object) || ISSUE_KEYS.some((key) => Array.isArray(object[key])))
       best = object;
   }

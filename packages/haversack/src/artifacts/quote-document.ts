@@ -52,17 +52,16 @@ export function quoteWithin(
 // The sections of a document that a prompt contains instead of a reference. If a section is not found, that is a problem, and the
 // caller refers to the whole document: the reader must never be left without it.
 
-export interface InlinedSections {
-  /** "": no section was found. */
-  body: string;
-  lines: number;
-  problems: string[];
-}
-
-export function inlineSections(facts: DocumentFacts, wanted: readonly string[], task?: DispatchTask): InlinedSections {
-  const { file, name, path, text = "", lineCount } = facts;
+/** `body` is "" if no section was found. */
+export function inlineSections(
+  { file, name, path, text = "", lineCount }: DocumentFacts,
+  wanted: readonly string[],
+  task?: DispatchTask,
+): { body: string; lines: number; problems: string[] } {
   const problems: string[] = [];
-  const refs = wanted.flatMap((ref) => (ref === TASK_SECTION ? taskRefs(file, task) : [ref]));
+  // A task without an origin may still have a section of its own name.
+  const ofTask = task?.sections[file]?.length ? task.sections[file] : task?.label === undefined ? [] : [task.label];
+  const refs = wanted.flatMap((ref) => (ref === TASK_SECTION ? ofTask : [ref]));
   if (refs.length === 0)
     problems.push(`${file}: the task names no section of it, so the whole document is a reference`);
   const found: Section[] = [];
@@ -80,12 +79,6 @@ export function inlineSections(facts: DocumentFacts, wanted: readonly string[], 
   );
   const body = `## ${cleanLine(name)} Context (scoped)\n${pieces.join("\n\n")}`;
   return { body, lines: kept.reduce((sum, section) => sum + section.lineCount, 0), problems };
-}
-
-/** A task without an origin may still have a section of its own name. */
-function taskRefs(file: string, task: DispatchTask | undefined): string[] {
-  const named = task?.sections[file] ?? [];
-  return named.length > 0 || task?.label === undefined ? named : [task.label];
 }
 
 function explain(ref: string, answer: Exclude<ReturnType<typeof extractSection>, Section>): string {

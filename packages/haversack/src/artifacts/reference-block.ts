@@ -195,7 +195,8 @@ function readEntry(name: string, rest: string): FoundReference | undefined {
   const facts = FACTS.exec(rest);
   const path = (facts ? rest.slice(0, facts.index) : rest).trim().replace(/^`(.*)`$/, "$1");
   if (!isAbsolute(path) || path.endsWith(" (empty: there is nothing to read)")) return undefined;
-  return { file: baseOf(path), name: name.trim(), path, ...(facts && { lineCount: Number(facts[1]) }) };
+  const file = path.slice(path.lastIndexOf("/") + 1);
+  return { file, name: name.trim(), path, ...(facts && { lineCount: Number(facts[1]) }) };
 }
 
 /** Makes the names unique. A PRD may be a brainstorm with another file name; prompts and receipts call it prd.md. */
@@ -217,8 +218,4 @@ function commonFolder(documents: readonly FoundReference[]): string {
   let best = "";
   for (const [folder, count] of counts) if (count >= (counts.get(best) ?? 0)) best = folder;
   return best;
-}
-
-function baseOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

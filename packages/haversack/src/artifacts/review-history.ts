@@ -146,14 +146,9 @@ function append(text: string, addition: string): string {
   const inStyle = (added: string): string => added.replaceAll("\n", lineEnd);
   if (text === "" || text === "\ufeff") return text + inStyle(`# Review History\n\n${addition}`);
   // Close a fence that somebody left open, or it would swallow the entry.
-  const open = openFence(text);
+  const open = text.split(/\r\n|\n|\r/).reduce(nextFence, "");
   const isEnded = /[\n\r]$/.test(text);
   const isApart = /(?:\n\n|\r\n\r\n|\r\r)$/.test(text);
   const gap = open !== "" ? `${isEnded ? "" : "\n"}${open}\n\n` : isApart ? "" : isEnded ? "\n" : "\n\n";
   return text + inStyle(gap + addition);
-}
-
-/** The mark that closes the open fence at the end; "": no fence is open. */
-function openFence(text: string): string {
-  return text.split(/\r\n|\n|\r/).reduce(nextFence, "");
 }

@@ -6,7 +6,6 @@ import { geminiProfile } from "../clients/gemini/adapter.ts";
 import { deferredIn } from "../clients/opencode/own-config.ts";
 import { opencodeProfile } from "../clients/opencode/profile.ts";
 import type { Environment } from "../engine/project.ts";
-import { wakeSettings } from "../engine/wake/gather-wake.ts";
 import { notePrompted, type PromptParts, type ReadyAgent } from "../engine/wake/prompt-agent.ts";
 import { type ClientProfile, PROFILES, profileOf } from "../skills/showing/activation.ts";
 import {
@@ -38,14 +37,10 @@ export const BUDGET: OptionSpec = wholeNumber("N", "At most N tokens, estimated 
 });
 
 export function wakeParts(call: Call, work: OpenWork): PromptParts {
-  const { root, userState } = work.paths;
   return {
     ...work,
     index: openSkills(call).index,
-    root,
-    userState,
-    wake: wakeSettings(work.config),
-    profile: (client) => PROFILE_OF[client]?.(root, call.io.env) ?? profileOf(client),
+    profile: (client) => PROFILE_OF[client]?.(work.paths.root, call.io.env) ?? profileOf(client),
     isAlive: isRunning,
   };
 }

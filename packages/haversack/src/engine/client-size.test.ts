@@ -45,7 +45,7 @@ describe("in bytes", () => {
         const scene = withBulk(implementing());
         const state = { ...scene, task: task({ ...scene.task, description }), skills: [skill({ body })] };
         const request = { key: {}, reason: "agent-start" as const, client: CODEX };
-        const settings = { budgetChars: 0 } as Parameters<typeof makePacket>[2]["settings"];
+        const settings = {};
         const { text } = makePacket({ state, problems: [] }, request, {
           root: "/r",
           settings,

@@ -21,7 +21,6 @@ import { LiveSkills } from "./live-skills.ts";
 import { KeptProject } from "./open-project.ts";
 import { type Environment, projectPaths, usableConfig } from "./project.ts";
 import { addAgent, listAgents, removeAgent, showAgent } from "./wake/agents.ts";
-import { wakeSettings } from "./wake/gather-wake.ts";
 import type { WakeUp } from "./wake/make-packet.ts";
 import { readInbox, sendMessage } from "./wake/messages.ts";
 import { wakeAgent } from "./wake/wake-agent.ts";
@@ -65,11 +64,7 @@ export async function openProject(folder = ".", options: OpenOptions = {}): Prom
     wake: (request = {}) =>
       project.read(async (parts) => {
         liveSkills.checkNow();
-        const { paths, config } = parts;
-        const woken = await wakeAgent(
-          { client, ...atBranch(parts), ...request },
-          { ...parts, root: paths.root, userState: paths.userState, wake: wakeSettings(config) },
-        );
+        const woken = await wakeAgent({ client, ...atBranch(parts), ...request }, parts);
         return woken.kind === "nothing" ? woken : toWakeAnswer(woken.packet);
       }),
     close: () => {

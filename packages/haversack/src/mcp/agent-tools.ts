@@ -1,7 +1,6 @@
 /** Agent tools for `--tools all`: the list of agents, their messages, and the packet to resume work. */
 import { gitPlace } from "../base/project-root.ts";
 import { listAgents } from "../engine/wake/agents.ts";
-import { wakeSettings } from "../engine/wake/gather-wake.ts";
 import { type Inbox, readInbox, sendMessage } from "../engine/wake/messages.ts";
 import { wakeAgent } from "../engine/wake/wake-agent.ts";
 import { FIELD_SETS } from "../engine/work/words.ts";
@@ -70,11 +69,7 @@ export const agentTools: readonly Tool[] = [
     },
     async ({ maxTokens: budgetTokens, ...query }, parts, call) => {
       call.parts.skills.checkNow();
-      const { paths, config } = parts;
-      const woken = await wakeAgent(
-        { ...query, budgetTokens, client: call.client, ...place(parts) },
-        { ...parts, root: paths.root, userState: paths.userState, wake: wakeSettings(config) },
-      );
+      const woken = await wakeAgent({ ...query, budgetTokens, client: call.client, ...place(parts) }, parts);
       return woken.kind === "nothing" ? refusal(woken) : { text: woken.packet.text };
     },
   ),

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { TreeTask, WakeHandoff, WakeStory } from "./state.ts";
 import { emptyState, handoff } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT, firstInTurn, nextDispatches } from "./workflow.ts";
+import { firstInTurn, nextDispatches } from "./workflow.ts";
 
 const built = { id: "T2", title: "Add login", status: "review" } as const;
 const spec = { id: "T22", title: "Spec review", status: "todo", parentId: "T2" } as const;
@@ -13,8 +13,7 @@ function story(tree: TreeTask[], ready: TreeTask[] = tree.filter(({ status }) =>
   return { id: "S1", title: "Auth", done: 0, total: tree.length, tree, ready };
 }
 
-const next = (stories: WakeStory[], handoffs: WakeHandoff[] = []) =>
-  nextDispatches(emptyState({ stories, handoffs }), DEVELOPMENT);
+const next = (stories: WakeStory[], handoffs: WakeHandoff[] = []) => nextDispatches(emptyState({ stories, handoffs }));
 
 it("waits for a review that runs before it proposes the next, and never proposes a review as a task of its own", () => {
   const running = { ...spec, status: "in_progress" as const, agent: "rev" };
@@ -42,7 +41,7 @@ it("puts what is to be done before whom to wait for, over all stories", () => {
 
 it("offers no review before its turn", () => {
   const turn = (tree: TreeTask[], handoffs: WakeHandoff[] = []) =>
-    firstInTurn([quality, other], { tree, handoffs, workflow: DEVELOPMENT })?.id;
+    firstInTurn([quality, other], { tree, handoffs })?.id;
   expect(turn([built, spec, quality])).toBe("T3");
   expect(turn([built, { ...spec, status: "done" }, quality])).toBe("T23");
   expect(turn([{ ...built, status: "in_progress" }, { ...spec, status: "done" }, quality])).toBe("T3");

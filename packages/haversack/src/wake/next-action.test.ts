@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { WakeState } from "./state.ts";
 import { at, emptyState, handoff, implementing, midReview, skill, task } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT, nextAction } from "./workflow.ts";
+import { nextAction } from "./workflow.ts";
 
-const next = (state: WakeState) => nextAction(state, DEVELOPMENT);
+const next = (state: WakeState) => nextAction(state);
 const orchestrator = (over: Partial<WakeState>) => next(emptyState({ task: task(), ...over }));
 const worker = (over: Partial<WakeState>) =>
   next(emptyState({ agent: { name: "backend", role: "implementer" }, task: task(), ...over }));
@@ -231,7 +231,6 @@ it("does not go on with a step that was noted before the work was handed off as 
         wipUpdatedAt,
         handoffs: [handoff({ role: "implementer", at: at("10:30") })],
       }),
-      DEVELOPMENT,
     ).join("\n");
   expect(scene(at("10:00"))).toBe('Dispatch spec-reviewer for T2 "Add login endpoint".');
   expect(scene(at("10:40"))).toContain("Go on with: mend it");

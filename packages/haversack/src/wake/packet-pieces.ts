@@ -10,7 +10,7 @@ import type { WakeActivity, WakeMessage, WakeSkill, WakeState } from "./state.ts
 import { handoffPieces, MOST_DECISIONS, MOST_HANDOFFS, positionOf, taskPieces, wipPieces } from "./task-pieces.ts";
 import type { Template } from "./templates.ts";
 import { cutLine, cutText, deepen, listOf, objectOf, Said, speakerOf, stemsOf, textOf } from "./text.ts";
-import { nextAction, type Workflow } from "./workflow.ts";
+import { nextAction } from "./workflow.ts";
 
 export interface PacketPieces {
   pieces: Piece[];
@@ -21,17 +21,13 @@ export interface PacketPieces {
 
 export interface GatherOptions {
   template: Template;
-  workflow: Workflow;
   budgetChars: number;
   how?: Partial<PieceOptions["how"]> | undefined;
 }
 
-export function gatherPieces(
-  state: WakeState,
-  { template, workflow, budgetChars, how: given }: GatherOptions,
-): PacketPieces {
+export function gatherPieces(state: WakeState, { template, budgetChars, how: given }: GatherOptions): PacketPieces {
   const { task, agent, skills, handoffs, wip } = state;
-  const sentences = template.placeholders.has("next_action") ? nextAction(state, workflow) : [];
+  const sentences = template.placeholders.has("next_action") ? nextAction(state) : [];
   const said = new Said();
   said.add(...sentences);
   // For a task without a tree, the position says everything.

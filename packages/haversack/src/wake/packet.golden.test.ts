@@ -5,7 +5,6 @@ import { estimateTokens } from "../tokens/estimate.ts";
 import { assemblePacket } from "./packet.ts";
 import type { WakeState } from "./state.ts";
 import { at, emptyState, handoff, implementing, midReview, skill, task, withBulk } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflow.ts";
 
 const scenes: Record<string, () => WakeState> = {
   "orchestrator-mid-review": midReview,
@@ -129,7 +128,6 @@ describe.each(Object.entries(scenes))("%s", (name, scene) => {
       budget: 9_500,
       count: (text) => text.length,
       unit: "chars",
-      workflow: DEVELOPMENT,
     });
     await expect(packet.text).toMatchFileSnapshot(`${name}.golden.md`);
     expect(packet).toMatchObject({ problems: [], leftOut: [], isEmpty: false });
@@ -142,20 +140,18 @@ describe.each(Object.entries(scenes))("%s", (name, scene) => {
       budget: 9_500,
       count: (text) => text.length,
       unit: "chars",
-      workflow: DEVELOPMENT,
     });
     const next = alone.text.slice(alone.text.indexOf("## Your Next Action"));
     const byChars = assemblePacket(state, {
       budget: 10_000,
       count: (text) => text.length,
       unit: "chars",
-      workflow: DEVELOPMENT,
     });
     expect(byChars.text.length).toBeLessThanOrEqual(10_000);
     expect(byChars.text).toContain(next);
     expect(byChars.text).toMatch(/\nLeft out: [^\n]+$/);
     for (const counter of [count, estimateTokens]) {
-      const byTokens = assemblePacket(state, { budget: 2_500, count: counter, unit: "tokens", workflow: DEVELOPMENT });
+      const byTokens = assemblePacket(state, { budget: 2_500, count: counter, unit: "tokens" });
       expect(counter(byTokens.text)).toBeLessThanOrEqual(2_500);
       expect(byTokens.text).toContain(next);
     }
@@ -168,9 +164,7 @@ it("nothing to do: no text, whatever happened around it", () => {
     suggested: { id: "T8", title: "Describe the flow", status: "todo" },
     wip: { updated_at: "2026-03-04T10:00:00Z", uncommitted_changes: false, decisions: [] },
   });
-  expect(
-    assemblePacket(state, { budget: 9_500, count: (text) => text.length, unit: "chars", workflow: DEVELOPMENT }),
-  ).toEqual({
+  expect(assemblePacket(state, { budget: 9_500, count: (text) => text.length, unit: "chars" })).toEqual({
     text: "",
     included: [],
     leftOut: [],

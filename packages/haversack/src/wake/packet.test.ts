@@ -4,12 +4,11 @@ import { estimateTokens } from "../tokens/estimate.ts";
 import { assemblePacket, type PacketOptions } from "./packet.ts";
 import type { WakeState } from "./state.ts";
 import { at, emptyState, handoff, implementing, midReview, skill, task } from "./wake-scenes.suite.ts";
-import { DEVELOPMENT } from "./workflow.ts";
 
 const characters = (text: string) => text.length;
 
 function pack(state: WakeState, over: Partial<PacketOptions> = {}) {
-  return assemblePacket(state, { budget: 9_500, count: characters, unit: "chars", workflow: DEVELOPMENT, ...over });
+  return assemblePacket(state, { budget: 9_500, count: characters, unit: "chars", ...over });
 }
 
 const message = (id: string, text: string, isMention = true) => ({
@@ -339,7 +338,7 @@ describe("whatever the state", () => {
     fc.assert(
       fc.property(state, budget, fc.boolean(), template, (given, ceiling, isTokens, own) => {
         const [count, unit] = isTokens ? [estimateTokens, "tokens" as const] : [characters, "chars" as const];
-        const packet = assemblePacket(given, { budget: ceiling, count, unit, workflow: DEVELOPMENT, template: own });
+        const packet = assemblePacket(given, { budget: ceiling, count, unit, template: own });
         expect(packet.text === "" ? 0 : count(packet.text)).toBeLessThanOrEqual(Math.max(0, ceiling || 0));
         expect(packet.isEmpty).toBe(packet.text === "");
         expect(packet.text).not.toMatch(/[\0-\x08\x0b-\x1f\x7f-\x9f]/);
@@ -450,7 +449,6 @@ it("finds the section about the task far behind in a skill of 200 KB", () => {
   const body = ["# Long", ...filler, "## Accounts\nFive wrong passwords lock the account: HERE"].join("\n\n");
   const state = emptyState({ task: task({ title: "Lock the account" }), skills: [skill({ body })] });
   const packet = assemblePacket(state, {
-    workflow: DEVELOPMENT,
     budget: 8_000,
     count: (text) => text.length,
     unit: "chars",
@@ -463,14 +461,12 @@ it("says what is missing and where the rest is, whatever the template and howeve
   const state = { ...implementing(), missing: ["The plan docs/p.md cannot be read."] };
   const own = assemblePacket(state, {
     template: "{{task}}\n{{next_action}}",
-    workflow: DEVELOPMENT,
     budget: 8_000,
     count: (text) => text.length,
     unit: "chars",
   });
   expect(own.text).toContain("Missing: The plan docs/p.md cannot be read.");
   const small = assemblePacket(state, {
-    workflow: DEVELOPMENT,
     budget: 700,
     count: (text) => text.length,
     unit: "chars",

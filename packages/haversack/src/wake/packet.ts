@@ -12,12 +12,10 @@ import { gatherPieces } from "./packet-pieces.ts";
 import { isNothing, type WakeState } from "./state.ts";
 import { type Placeholder, renderTemplate, type Template, templateFor } from "./templates.ts";
 import { cutLine, type Said, withoutGaps } from "./text.ts";
-import type { Workflow } from "./workflow.ts";
 
 export interface PacketOptions {
   /** The project's own template for the role. Default: the shipped one. */
   template?: string | undefined;
-  workflow: Workflow;
   /** The ceiling, in the unit of `count`. */
   budget: number;
   count: (text: string) => number;

@@ -6,7 +6,6 @@ import {
   readSkillSettings,
   SKILL_DEFAULTS,
   type SkilledTask,
-  type SkillSettings,
   skillsOfOrchestrator,
   skillsOfTask,
 } from "./which-skill.ts";
@@ -28,7 +27,12 @@ function skillsOf(
     ids = ALL,
     settings = {},
     role,
-  }: { parents?: SkilledTask[]; ids?: string[]; settings?: SkillSettings; role?: string } = {},
+  }: {
+    parents?: SkilledTask[];
+    ids?: string[];
+    settings?: Parameters<typeof readSkillSettings>[0];
+    role?: string;
+  } = {},
 ) {
   const { rules } = readSkillSettings(settings);
   const options = { ...rules, parents, role, findInstalled: (name: string) => installedAs(name, ids) };
@@ -158,7 +162,7 @@ describe("skillsOfTask", () => {
     expect(ids(skillsOf({ title: "Spec review" }, { ids: ["test-driven-development"] }))).toEqual([
       "test-driven-development",
     ]);
-    const settings = { skillPatterns: ["ship it: shipping"] };
+    const settings = { "wake.skill_patterns": ["ship it: shipping"] };
     expect(skillsOf({ title: "Ship it" }, { ids: [], settings })[0]).toMatchObject({ id: "shipping", isMissing: true });
   });
 });
@@ -166,9 +170,9 @@ describe("skillsOfTask", () => {
 describe("readSkillSettings", () => {
   it("puts settings before the shipped ones; no skill switches one off", () => {
     const settings = {
-      skillPatterns: ["spec review: plugin:checking", "merge:"],
-      typeSkills: ["chore: tidy-up", "BUG:"],
-      crossCutting: ["implementation: my-core", "finishing:"],
+      "wake.skill_patterns": ["spec review: plugin:checking", "merge:"],
+      "wake.type_skills": ["chore: tidy-up", "BUG:"],
+      "wake.cross_cutting": ["implementation: my-core", "finishing:"],
     };
     const installed = [...ALL, "plugin:checking", "tidy-up", "my-core"];
     const found = (task: SkilledTask & { type?: TaskType }) => ids(skillsOf(task, { settings, ids: installed }));
@@ -181,9 +185,9 @@ describe("readSkillSettings", () => {
 
   it("reports a line that says nothing, and reads the others", () => {
     const { rules, problems } = readSkillSettings({
-      skillPatterns: ["no colon", ": skill", "a b: two words", "ok: fine"],
-      typeSkills: ["story: x"],
-      crossCutting: ["always: x"],
+      "wake.skill_patterns": ["no colon", ": skill", "a b: two words", "ok: fine"],
+      "wake.type_skills": ["story: x"],
+      "wake.cross_cutting": ["always: x"],
     });
     expect(problems).toHaveLength(5);
     expect(problems[0]).toBe('wake.skill_patterns: "no colon" is not words, a colon and a skill\'s name; ignored');

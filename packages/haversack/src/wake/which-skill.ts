@@ -7,6 +7,7 @@
  */
 
 import { cleanLine } from "../base/clean-text.ts";
+import type { Config } from "../base/config-schema.ts";
 import { TASK_TYPES, type TaskType } from "../work/task.ts";
 import { hasPhrase } from "./text.ts";
 
@@ -209,22 +210,16 @@ export const SKILL_DEFAULTS: SkillRules = {
 // Settings for the skills of tasks: lists of lines such as `spec review: subagent-driven-development`. They take precedence over the shipped
 // ones; a line without a skill (`merge:`) switches that one off. An invalid line is reported, and the others still count.
 
-export interface SkillSettings {
-  /** `wake.skill_patterns`: `words: skill`. */
-  skillPatterns?: readonly string[];
-  /** `wake.type_skills`: `type: skill`. */
-  typeSkills?: readonly string[];
-  /** `wake.cross_cutting`: `kind: skill`. Replaces the shipped ones of that kind. */
-  crossCutting?: readonly string[];
-}
+/** `words: skill`, `type: skill`, and `kind: skill`, which replaces the shipped ones of that kind. */
+type SkillSetting = "wake.skill_patterns" | "wake.type_skills" | "wake.cross_cutting";
 
-export function readSkillSettings(
-  { skillPatterns = [], typeSkills = [], crossCutting = [] }: SkillSettings,
-  defaults: SkillRules = SKILL_DEFAULTS,
-): { rules: SkillRules; problems: string[] } {
+export function readSkillSettings(settings: Partial<Pick<Config, SkillSetting>>): {
+  rules: SkillRules;
+  problems: string[];
+} {
   const problems: string[] = [];
-  const read = (setting: string, lines: readonly string[], known?: readonly string[]): [string, string][] =>
-    lines.flatMap((line) => {
+  const read = (setting: SkillSetting, known?: readonly string[]): [string, string][] =>
+    (settings[setting] ?? []).flatMap((line) => {
       const [, left = "", skill = ""] = /^\s*([^:]*[^:\s])\s*:\s*(\S*)\s*$/.exec(line) ?? [];
       const word = known ? left.toLowerCase() : left;
       if (left && (!known || known.includes(word))) return [[word, skill] as [string, string]];
@@ -233,18 +228,18 @@ export function readSkillSettings(
       return [];
     });
 
-  const patterns = read("wake.skill_patterns", skillPatterns).map(([words, skill]) => ({ words, skill, isSet: true }));
-  const types = read("wake.type_skills", typeSkills, TASK_TYPES) as [TaskType, string][];
-  const cutting = read("wake.cross_cutting", crossCutting, TASK_KINDS) as [TaskKind, string][];
+  const patterns = read("wake.skill_patterns").map(([words, skill]) => ({ words, skill, isSet: true }));
+  const types = read("wake.type_skills", TASK_TYPES) as [TaskType, string][];
+  const cutting = read("wake.cross_cutting", TASK_KINDS) as [TaskKind, string][];
   return {
     rules: {
-      ...defaults,
-      patterns: [...patterns, ...defaults.patterns],
-      typeSkills: { ...defaults.typeSkills, ...Object.fromEntries(types) },
+      ...SKILL_DEFAULTS,
+      patterns: [...patterns, ...SKILL_DEFAULTS.patterns],
+      typeSkills: { ...SKILL_DEFAULTS.typeSkills, ...Object.fromEntries(types) },
       setTypes: types.map(([type]) => type),
       crossCutting: [
         ...cutting.flatMap(([kind, skill]) => (skill ? { kind, skill } : [])),
-        ...defaults.crossCutting.filter(({ kind }) => !cutting.some(([set]) => set === kind)),
+        ...SKILL_DEFAULTS.crossCutting.filter(({ kind }) => !cutting.some(([set]) => set === kind)),
       ],
     },
     problems,

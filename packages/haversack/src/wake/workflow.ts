@@ -8,7 +8,7 @@ import { bareName } from "./which-skill.ts";
  * A workflow: plain data on how work goes from an idea to a merged branch, and who does what for each task. There is no engine:
  * `nextAction` below looks up what comes next from statuses and verdicts.
  */
-export interface Workflow {
+interface Workflow {
   id: string;
   title: string;
   /** In their usual order. */
@@ -19,14 +19,12 @@ export interface Workflow {
   fixer: { role: string; mostAttempts: number };
 }
 
-export interface WorkflowStep {
+interface WorkflowStep {
   id: string;
   title: string;
   skill: string;
   /** Where its result is saved: a path with placeholders in angle brackets. */
   output?: string;
-  /** Skills that it uses along the way. */
-  calls?: readonly string[];
   /** IDs of the possible next steps; more than one is a choice. Absent: it is the last step. */
   next?: readonly string[];
   /** The choices a person is offered at its end. */
@@ -56,7 +54,6 @@ export const DEVELOPMENT: Workflow = {
       title: "Agree on a design",
       skill: "brainstorming",
       output: "docs/plans/<YYYY-MM-DD>-<topic>-design.md",
-      calls: ["using-git-worktrees", "writing-plans"],
       next: ["workspace"],
     },
     {
@@ -76,7 +73,6 @@ export const DEVELOPMENT: Workflow = {
       id: "sub-agents",
       title: "Carry out the plan with sub-agents",
       skill: "subagent-driven-development",
-      calls: ["test-driven-development", "requesting-code-review"],
       isPerTask: true,
       next: ["finish"],
     },
@@ -84,7 +80,6 @@ export const DEVELOPMENT: Workflow = {
       id: "batches",
       title: "Carry out the plan in batches of 3",
       skill: "executing-plans",
-      calls: ["test-driven-development"],
       batch: 3,
       next: ["finish"],
     },
@@ -92,7 +87,6 @@ export const DEVELOPMENT: Workflow = {
       id: "finish",
       title: "Verify all tests, then finish the branch",
       skill: "finishing-a-development-branch",
-      calls: ["verification-before-completion"],
       choices: ["merge", "PR", "keep", "discard"],
     },
   ],
@@ -111,6 +105,7 @@ export const DEVELOPMENT: Workflow = {
   ],
   fixer: { role: "fixer", mostAttempts: 3 },
 };
+const { steps: STEPS, roles: ROLES, fixer: FIXER } = DEVELOPMENT;
 
 // Who is dispatched to a task next, in the order of the workflow's roles: each starts after the previous one has passed. For one task, and
 // for everything in progress in several stories.
@@ -131,17 +126,17 @@ export interface DispatchOptions {
   leftBy?: WakeState["leftBy"];
   /** The caller works on the task itself. Default: false. */
   isOwn?: boolean;
-  workflow: Workflow;
 }
 
 /** `subject`: the task itself, not its review task. */
 export function reviewOf(subject: TreeTask, options: DispatchOptions): Dispatch {
-  const { handoffs, agent, leftBy, isOwn = false, workflow } = options;
-  const { roles, fixer } = workflow;
+  const { handoffs, agent, task, leftBy, isOwn = false } = options;
+  // A task whose claim has ended is back in the queue, but still counts as begun.
+  const isBegun = subject.status === "in_progress" || (leftBy !== undefined && subject.id === task?.id);
   const isOthers = subject.agent !== undefined && subject.agent !== agent.name && !leftBy;
   const said: string[] = [];
   let passed: Standing | undefined;
-  for (const { role, words } of roles) {
+  for (const { role, words } of ROLES) {
     const standing = standingOf(subject, { ...options, role, words });
     const { verdict, part, attempt, summary, at } = standing;
     if (verdict === "PASS") {
@@ -152,19 +147,19 @@ export function reviewOf(subject: TreeTask, options: DispatchOptions): Dispatch 
     if (verdict === "BLOCKED") {
       said.push(`${role} is blocked on ${subject.id}: ${summary}. Resolve it, else report it and take the next task.`);
     } else if (verdict === "FAIL") {
-      const fixes = handoffs.filter((handoff) => handoff.taskId === subject.id && handoff.role === fixer.role);
+      const fixes = handoffs.filter((handoff) => handoff.taskId === subject.id && handoff.role === FIXER.role);
       const mended = fixes.some(({ status, at: mendedAt }) => status === "PASS" && mendedAt > at);
       if (mended) said.push(`Dispatch ${role} for ${subject.id} again (attempt ${attempt + 1}): the fixer is done.`);
-      else if (fixes.length >= fixer.mostAttempts)
+      else if (fixes.length >= FIXER.mostAttempts)
         said.push(`Block ${subject.id} and report it: ${fixes.length} attempts did not fix what ${role} found.`);
       else
         said.push(
-          `Dispatch ${fixer.role} for ${subject.id}, attempt ${fixes.length + 1} of ${fixer.mostAttempts}. ${role} found: ${summary}`,
+          `Dispatch ${FIXER.role} for ${subject.id}, attempt ${fixes.length + 1} of ${FIXER.mostAttempts}. ${role} found: ${summary}`,
         );
     } else if (part?.status === "in_progress" || part?.status === "review") {
       said.push(`Check whether ${part.agent ? `@${name(part.agent)}` : role} has finished ${label(part)}.`);
       return { kind: said.length > 1 ? "acts" : "waits", says: said };
-    } else if (role === roles[0]?.role && isBegun(subject, options) && (isOwn || isOthers)) {
+    } else if (role === ROLES[0]?.role && isBegun && (isOwn || isOthers)) {
       if (!isOwn) said.push(`Check whether @${name(subject.agent ?? "")} has finished ${label(subject)}.`);
       return { kind: "waits", says: said };
     } else said.push(`Dispatch ${role} for ${label(subject)}.`);
@@ -177,30 +172,28 @@ export function reviewOf(subject: TreeTask, options: DispatchOptions): Dispatch 
 const MOST_NAMED = 3;
 
 /** For all stories in progress: what to do first, then whom to dispatch, then whom to wait for. */
-export function nextDispatches(state: WakeState, workflow: Workflow): string[] {
-  const { stories = [], handoffs, agent } = state;
+export function nextDispatches({ stories = [], handoffs, agent }: WakeState): string[] {
   const acts: string[] = [];
   const waits: string[] = [];
   const ready: TreeTask[] = [];
   for (const story of stories) {
-    const options = { tree: story.tree, handoffs, agent, workflow };
-    for (const subject of subjectsOf(story, workflow.roles)) {
+    for (const subject of subjectsOf(story)) {
       if (subject.status === "blocked") continue;
-      const { kind, says } = reviewOf(subject, options);
+      const { kind, says } = reviewOf(subject, { tree: story.tree, handoffs, agent });
       (kind === "waits" ? waits : acts).push(...says);
     }
-    ready.push(...story.ready.filter((task) => !roleOfPart(task, workflow.roles) && !isUnderWay(task, story)));
+    ready.push(...story.ready.filter((task) => !roleOfPart(task) && !isUnderWay(task, story)));
   }
-  const first = workflow.roles[0]?.role ?? "implementer";
+  const first = ROLES[0]?.role ?? "implementer";
   const named = ready.slice(0, MOST_NAMED).map(label).join(", ");
   const more = ready.length > MOST_NAMED ? `; \`haversack next\` has more` : "";
   return [...acts, ...(named ? [`Dispatch ${first} for what is ready: ${named}${more}.`] : []), ...waits];
 }
 
 /** Tasks in progress, themselves or through one of their parts. */
-function subjectsOf(story: WakeStory, roles: readonly WorkflowRole[]): TreeTask[] {
+function subjectsOf(story: WakeStory): TreeTask[] {
   const isPart = (task: TreeTask) =>
-    roleOfPart(task, roles) !== undefined && story.tree.some(({ id }) => id === task.parentId);
+    roleOfPart(task) !== undefined && story.tree.some(({ id }) => id === task.parentId);
   return story.tree.filter((task) => !isSettled(task.status) && !isPart(task) && isUnderWay(task, story));
 }
 
@@ -209,35 +202,27 @@ function isUnderWay({ id, status }: TreeTask, { tree }: Pick<WakeStory, "tree">)
 }
 
 /** The role that a sub-task is for. */
-export function roleOfPart({ title, parentId }: TreeTask, roles: readonly WorkflowRole[]): WorkflowRole | undefined {
-  return parentId === undefined
-    ? undefined
-    : roles.find(({ words }) => words.some((phrase) => hasPhrase(title, phrase)));
+export function roleOfPart({ title, parentId }: Pick<TreeTask, "title" | "parentId">): WorkflowRole | undefined {
+  return parentId === undefined ? undefined : ROLES.find(({ words }) => words.some((each) => hasPhrase(title, each)));
 }
 
 /** The first candidate whose turn it is. A review has to wait until all earlier roles have passed. */
 export function firstInTurn(
   candidates: readonly TreeTask[],
-  { tree, handoffs, workflow: { roles } }: Pick<DispatchOptions, "tree" | "handoffs" | "workflow">,
+  { tree, handoffs }: Pick<DispatchOptions, "tree" | "handoffs">,
 ): TreeTask | undefined {
   return candidates.find((task) => {
-    const own = roleOfPart(task, roles);
+    const own = roleOfPart(task);
     const subject = tree.find(({ id }) => id === task.parentId);
     if (!own || !subject) return true;
-    const before = roles.slice(0, roles.indexOf(own));
+    const before = ROLES.slice(0, ROLES.indexOf(own));
     return before.every((role) => standingOf(subject, { ...role, tree, handoffs }).verdict === "PASS");
   });
 }
 
-/** A task whose claim has ended is back in the queue, but still counts as begun. */
-function isBegun({ status, id }: TreeTask, { task, leftBy }: DispatchOptions): boolean {
-  return status === "in_progress" || (leftBy !== undefined && id === task?.id);
-}
-
 /** For a review, the task it is about; otherwise the task itself. */
-export function subjectOf(task: TreeTask, tree: readonly TreeTask[], roles: readonly WorkflowRole[]): TreeTask {
-  const isPart = roles.some(({ words }) => words.some((phrase) => hasPhrase(task.title, phrase)));
-  return (isPart && tree.find(({ id }) => id === task.parentId)) || task;
+export function subjectOf(task: TreeTask, tree: readonly TreeTask[]): TreeTask {
+  return (roleOfPart({ ...task, parentId: "" }) && tree.find(({ id }) => id === task.parentId)) || task;
 }
 
 interface Standing {
@@ -283,8 +268,8 @@ function name(agent: string): string {
 const MOST_SENTENCES = 6;
 const SHORT_CHARS = 300;
 
-export function nextAction(state: WakeState, workflow: Workflow): string[] {
-  const facts = factsOf(state, workflow);
+export function nextAction(state: WakeState): string[] {
+  const facts = factsOf(state);
   const sentences: string[] = [];
   for (const row of TABLE) {
     for (const sentence of row(facts)) {
@@ -297,7 +282,6 @@ export function nextAction(state: WakeState, workflow: Workflow): string[] {
 
 interface Facts {
   state: WakeState;
-  workflow: Workflow;
   /** The task in hand, unless it is finished. */
   task: WakeTask | undefined;
   isOrchestrator: boolean;
@@ -332,7 +316,7 @@ const TABLE: readonly Row[] = [
       : [],
   blocked,
   review,
-  ({ state, workflow }) => nextDispatches(state, workflow),
+  ({ state }) => nextDispatches(state),
   found,
   ({ task, role }) => (task && role?.does ? [role.does] : []),
   goOn,
@@ -343,18 +327,17 @@ const TABLE: readonly Row[] = [
   nothingInHand,
 ];
 
-function factsOf(state: WakeState, workflow: Workflow): Facts {
+function factsOf(state: WakeState): Facts {
   const { task, agent, wip, wipUpdatedAt, handoffs, leftBy, isCoordinating } = state;
   const last = newest(handoffs.filter(({ taskId }) => taskId === task?.id));
   const inHand = task && !isSettled(task.status) ? task : undefined;
   return {
     state,
-    workflow,
     task: inHand,
     isHeld: blocked({ task: inHand }).length > 0,
     isOrchestrator: agent.role === "orchestrator",
     isOwn: !isCoordinating && hasWork(wip) && (leftBy !== undefined || task?.agent === agent.name),
-    role: roleAt(inHand, agent.role, workflow),
+    role: roleAt(inHand, agent.role),
     isPassed: last?.status === "PASS" && wipUpdatedAt !== undefined && last.at > wipUpdatedAt,
     said: new Said(),
   };
@@ -364,11 +347,11 @@ function factsOf(state: WakeState, workflow: Workflow): Facts {
  * The sub-task decides what a reviewer does: a project's own `reviewer` on "Spec review" reviews the spec. If the task names no kind of
  * review, the role decides; a project's own reviewer then does the last kind.
  */
-function roleAt(task: WakeTask | undefined, own: string, { roles }: Workflow): WorkflowRole | undefined {
-  const known = roles.find(({ role }) => role === own);
+function roleAt(task: WakeTask | undefined, own: string): WorkflowRole | undefined {
+  const known = ROLES.find(({ role }) => role === own);
   if (!own.endsWith("reviewer")) return known;
-  const named = task && roleOfPart(known ? task : { ...task, parentId: "" }, roles);
-  return named?.does ? named : (known ?? roles.findLast(({ does }) => does));
+  const named = task && roleOfPart(known ? task : { ...task, parentId: "" });
+  return named?.does ? named : (known ?? ROLES.findLast(({ does }) => does));
 }
 
 function blocked({ task }: Pick<Facts, "task">): string[] {
@@ -382,10 +365,10 @@ function blocked({ task }: Pick<Facts, "task">): string[] {
 }
 
 /** For the orchestrator: who is dispatched next, by the verdicts so far. */
-function review({ state, task, isOrchestrator, isOwn, isHeld, workflow }: Facts): string[] {
+function review({ state, task, isOrchestrator, isOwn, isHeld }: Facts): string[] {
   if (!isOrchestrator || !task || isHeld) return [];
-  const subject = subjectOf(task, state.tree, workflow.roles);
-  const next: Dispatch = reviewOf(subject, { ...state, isOwn, workflow });
+  const subject = subjectOf(task, state.tree);
+  const next: Dispatch = reviewOf(subject, { ...state, isOwn });
   if (next.kind !== "passed") return next.says;
   const after = state.tree.find(
     ({ status, id, parentId }) => status === "todo" && id !== subject.id && parentId !== subject.id,
@@ -417,25 +400,24 @@ function goOn(facts: Facts): string[] {
 }
 
 /** The position of the current skill in the workflow, and what follows. Tasks that roles work on have their own rows. */
-function step({ state: { skills, agent }, task, workflow, isHeld }: Facts): string[] {
+function step({ state: { skills, agent }, task, isHeld }: Facts): string[] {
   if (isHeld) return [];
   const main = skills.find(({ as }) => as === "main");
-  const current = main && workflow.steps.find(({ skill }) => skill === bareName(main.id));
-  if (!task || !current || current.isPerTask || workflow.roles.some(({ role }) => role === agent.role)) return [];
-  const next = workflow.steps.filter(({ id }) => current.next?.includes(id)).map(({ skill }) => skill);
-  const choices = current.choices ? [`ask which: ${or(current.choices)}`] : [];
+  const current = main && STEPS.find(({ skill }) => skill === bareName(main.id));
+  if (!task || !current || current.isPerTask || ROLES.some(({ role }) => role === agent.role)) return [];
+  const next = STEPS.filter(({ id }) => current.next?.includes(id)).map(({ skill }) => skill);
   const then = [
     ...(current.output ? [`save it to ${current.output}`] : []),
     ...(current.batch ? [`report after every ${current.batch} tasks`] : []),
-    ...choices,
+    ...(current.choices ? [`ask which: ${or(current.choices)}`] : []),
     ...(next.length > 0 ? [`then ${or(next)}`] : []),
   ];
   return [`${current.title}${then.length > 0 ? `; ${then.join("; ")}` : ""}.`];
 }
 
-function storyDone({ state: { story }, task, workflow }: Facts): string[] {
+function storyDone({ state: { story }, task }: Facts): string[] {
   if (task || !story || story.total === 0 || story.done < story.total) return [];
-  const last = workflow.steps.find(({ next }) => !next);
+  const last = STEPS.find(({ next }) => !next);
   if (!last) return [];
   const choices = last.choices ? ` (${or(last.choices)})` : "";
   return [`Story ${story.id} is complete. The workflow's last step is ${last.skill}${choices}.`];

@@ -21,7 +21,7 @@ import { connectToRead, openBlind, standInAfter } from "../../store/sqlite/spool
 import { takeInOrStandIn } from "../../store/sqlite/spool/take-in.ts";
 import { SessionTasks } from "../../store/sqlite/work/events/session-tasks.ts";
 import { type Environment, loadConfig, onSince, type ProjectPaths } from "../project.ts";
-import { readForPacket, type WakeParts, wakeSettings } from "../wake/gather-wake.ts";
+import { readForPacket, type WakeParts } from "../wake/gather-wake.ts";
 import { makePacket } from "../wake/make-packet.ts";
 import { workSettings } from "../work/work-parts.ts";
 import type { EventBase } from "./client-event.ts";
@@ -163,7 +163,7 @@ export function wakeParts({
     handle,
     index: new SkillRows(handle.db),
     root,
-    settings: wakeSettings(config()),
+    settings: config(),
     readText: (path) => readForPacket(root, path, userState),
     now,
     makePacket,

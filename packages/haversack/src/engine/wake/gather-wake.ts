@@ -15,7 +15,7 @@ import { type OtherSession, otherSessions } from "../../store/sqlite/work/events
 import type { Ready } from "../../store/sqlite/work/events/wake-overview.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/work/events/wake-state.ts";
 import type { TreeTask, WakeMessage, WakePlan, WakeSkill, WakeState, WakeTask } from "../../wake/state.ts";
-import { readSkillSettings, type SkillSettings, skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
+import { readSkillSettings, skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
 import type { Wip } from "../../work/wip/wip.ts";
 
 export interface WakeRequest {
@@ -53,12 +53,7 @@ export interface WakeParts {
   isRunning?(process: ClientProcess): boolean | undefined;
 }
 
-export interface WakeSettings extends SkillSettings {
-  /** 0: the client's limit. */
-  budgetChars: number;
-  /** Packets for implementers tell them to commit each step. Default: false. */
-  commitsSteps?: boolean;
-}
+export type WakeSettings = Partial<Pick<Config, Extract<keyof Config, `wake.${string}`>>>;
 
 export interface Gathered {
   state: WakeState;
@@ -94,7 +89,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     messages,
     ...(unreadCount !== undefined && { unreadCount: unreadCount - known.messages.length + messages.length }),
     ...(ready && { readyCount: ready.count }),
-    ...(settings.commitsSteps && { commitsSteps: true }),
+    ...(settings["wake.commit_steps"] && { commitsSteps: true }),
     ...(request.isWindowKept && { heard: [] }),
     skills: findSkills(stored, request, { index, rules, missing }),
     missing,
@@ -225,18 +220,6 @@ function lineCount(text: string): number {
   let count = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < text.length - 1; at = text.indexOf("\n", at + 1)) count++;
   return count;
-}
-
-// The settings used for waking, from the table of all settings.
-
-export function wakeSettings(config: Pick<Config, Extract<keyof Config, `wake.${string}`>>): WakeSettings {
-  return {
-    budgetChars: config["wake.budget_chars"],
-    skillPatterns: config["wake.skill_patterns"],
-    typeSkills: config["wake.type_skills"],
-    crossCutting: config["wake.cross_cutting"],
-    commitsSteps: config["wake.commit_steps"],
-  };
 }
 
 // Reads a plan or a template: a file of the project, up to a size limit. Loaded by the hook.

@@ -12,7 +12,7 @@ import { assemblePacket, type Packet, type PacketOptions } from "../../wake/pack
 import { leftLines } from "../../wake/packet-pieces.ts";
 import { isNothing, ROLES, type WakeState } from "../../wake/state.ts";
 import { isAgentName } from "../../wake/text.ts";
-import { DEVELOPMENT, firstInTurn } from "../../wake/workflow.ts";
+import { firstInTurn } from "../../wake/workflow.ts";
 import type { NamedAgent, NotedSession, SessionAnswer, StartedSession } from "../events/start-session.ts";
 import { type Gathered, gatherWake, type WakeParts, type WakeRequest, type WakeSettings } from "./gather-wake.ts";
 
@@ -27,13 +27,12 @@ export function makePacket(
   request: WakeRequest,
   { root, settings, readText }: Pick<WakeParts, "root" | "settings" | "readText">,
 ): WakeUp {
-  const suggested = ready && firstInTurn(ready.tasks, { ...ready, workflow: DEVELOPMENT });
+  const suggested = ready && firstInTurn(ready.tasks, ready);
   const state = suggested ? { ...gathered, suggested } : gathered;
   const packet = assemblePacket(state, {
     template:
       request.template ??
       (state.agent.role && readText(`${root}/.haversack/templates/${fileName(state.agent.role)}.md`)),
-    workflow: DEVELOPMENT,
     how: waysTo(state.task?.id, request.client),
     ...budgetOf(request, settings),
   });
@@ -52,7 +51,7 @@ function waysTo(taskId: string | undefined, { skillTool }: ClientProfile): Packe
   return { task, wip: task, handoffs: `get_task_handoff(task_id: "${taskId}")` };
 }
 
-function budgetOf({ budget, client }: WakeRequest, { budgetChars }: WakeSettings) {
+function budgetOf({ budget, client }: WakeRequest, { "wake.budget_chars": budgetChars = 0 }: WakeSettings) {
   if (budget) return { budget: budget.size, unit: budget.unit, count: budget.count };
   const most = budgetChars > 0 ? Math.min(budgetChars, client.maxChars) : client.maxChars;
   return { budget: most, unit: "chars" as const, count: (text: string) => sizeFor(client, text) };

@@ -22,15 +22,13 @@ function place(): PromptParts & { seen(minutesAgo: number, more?: object): void;
     handle.db.close();
     rmSync(root, { recursive: true });
   });
+  const project = projectIn(handle, root);
   const parts: PromptParts = {
-    handle,
+    ...project,
     store: new SqliteWorkStore(handle),
     by: { name: "june", at: NOW },
     settings: { leaseMs: 3_600_000 },
-    project: projectIn(handle, root),
-    root,
-    userState: undefined,
-    wake: { budgetChars: 0 },
+    project,
     isAlive: ({ id, space }) => (space === SPACE ? id === 1 : undefined),
   };
   return {
@@ -54,7 +52,7 @@ describe("promptAgent", () => {
     const parts = place();
     await agentIn(parts);
     const ready = (await promptAgent({ agent: "@backend", text: "Check task 2" }, parts)) as ReadyAgent;
-    expect(ready).toMatchObject({ kind: "ready", cwd: parts.root });
+    expect(ready).toMatchObject({ kind: "ready", cwd: parts.paths.root });
     expect(ready).not.toHaveProperty("resume");
     expect(ready.woken.packet.text).toContain('@june: "Check task 2"');
     expect(ready.woken.packet.text).toContain("Deal with the new message from @june first");
@@ -86,7 +84,9 @@ describe("promptAgent", () => {
     await agentIn(parts, "s1");
     parts.seen(minutesAgo, more);
     const prompted = await promptAgent({ agent: "backend", text: "x" }, parts);
-    expect(prompted).toMatchObject(isRunning ? { kind: "running" } : { kind: "ready", resume: "s1", cwd: parts.root });
+    expect(prompted).toMatchObject(
+      isRunning ? { kind: "running" } : { kind: "ready", resume: "s1", cwd: parts.paths.root },
+    );
     // The message is stored in either case.
     expect((await readInbox({ agent: "backend" }, parts)).total).toBe(1);
   });
@@ -95,8 +95,11 @@ describe("promptAgent", () => {
     const parts = place();
     await agentIn(parts, "s1");
     expect(await promptAgent({ agent: "backend", text: "x" }, parts)).not.toHaveProperty("resume");
-    parts.seen(9, { cwd: join(parts.root, "gone") });
-    expect(await promptAgent({ agent: "backend", text: "x" }, parts)).toMatchObject({ resume: "s1", cwd: parts.root });
+    parts.seen(9, { cwd: join(parts.paths.root, "gone") });
+    expect(await promptAgent({ agent: "backend", text: "x" }, parts)).toMatchObject({
+      resume: "s1",
+      cwd: parts.paths.root,
+    });
     expect(await promptAgent({ agent: "backend", text: "x", isNew: true }, parts)).not.toHaveProperty("resume");
   });
 
@@ -178,12 +181,12 @@ describe("wakeAgent", () => {
   it("reads plans of the project and of no other place", async () => {
     const parts = place();
     await agentIn(parts);
-    mkdirSync(join(parts.root, "docs"));
-    writeFileSync(join(parts.root, "docs/plan.md"), "# Plan\n\n## Task 1\n\nIN-THE-PLAN\n");
+    mkdirSync(join(parts.paths.root, "docs"));
+    writeFileSync(join(parts.paths.root, "docs/plan.md"), "# Plan\n\n## Task 1\n\nIN-THE-PLAN\n");
     const outside = mkdtempSync(join(tmpdir(), "haversack-out-"));
     onTestFinished(() => rmSync(outside, { recursive: true }));
     writeFileSync(join(outside, "plan.md"), "# Plan\n\n## Task 1\n\nELSEWHERE\n");
-    symlinkSync(join(outside, "plan.md"), join(parts.root, "docs/link.md"));
+    symlinkSync(join(outside, "plan.md"), join(parts.paths.root, "docs/link.md"));
     const wakeFor = async (traceabilityRef: string) => {
       const { id } = await createTask({ title: "T", traceabilityRef }, parts);
       return textOf({ agent: "backend", taskId: id }, parts);

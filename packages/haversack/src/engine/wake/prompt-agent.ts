@@ -71,7 +71,7 @@ export async function readyAgent(
   parts: PromptParts,
 ): Promise<ReadyAgent | RunningAgent> {
   const { agent, isNew = false } = input;
-  const { handle, by, root } = parts;
+  const { handle, by, paths } = parts;
   const session = agent.sessionId === undefined ? undefined : readSession(handle, agent.sessionId);
   const running = session && whyRunning(session, parts);
   if (running) return { kind: "running", agent, text: `@${agent.name} is at work (${running})` };
@@ -81,8 +81,8 @@ export async function readyAgent(
   const isItsOwn = session !== undefined && (client === undefined || session.client === client);
   const resume = isNew || !isItsOwn ? undefined : agent.sessionId;
   const woken = await wokenWith(message, { ...input, isResumed: resume !== undefined }, parts);
-  const folders = [session?.cwd, agent.worktree, root];
-  const cwd = folders.find((folder) => folder !== undefined && isFolder(folder)) ?? root;
+  const folders = [session?.cwd, agent.worktree, paths.root];
+  const cwd = folders.find((folder) => folder !== undefined && isFolder(folder)) ?? paths.root;
   return { kind: "ready", agent, woken, ...given({ resume }), cwd };
 }
 

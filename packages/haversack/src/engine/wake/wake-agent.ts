@@ -17,9 +17,10 @@ import { checkWhole, invalid } from "../../work/clean-input.ts";
 import type { Claim, LeftTask } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
 import type { Wip } from "../../work/wip/wip.ts";
+import type { OpenProject } from "../open-project.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
 import { askingAgent } from "./agents.ts";
-import { readForPacket, type WakeRequest, type WakeSettings } from "./gather-wake.ts";
+import { readForPacket, type WakeRequest } from "./gather-wake.ts";
 import { type WakeUp, wakeUp } from "./make-packet.ts";
 
 export interface WakeAgentInput {
@@ -45,14 +46,9 @@ export interface WakeAgentInput {
   isResumed?: boolean | undefined;
 }
 
-export interface WakeAgentParts extends WorkParts {
-  handle: StoreHandle;
+export interface WakeAgentParts extends WorkParts, Pick<OpenProject, "handle" | "paths" | "config"> {
   /** Default: the store's index, as last updated. */
   index?: SqliteSkillIndex;
-  root: string;
-  /** Where this user's trust records are. */
-  userState: string | undefined;
-  wake: WakeSettings;
   /** The profile of a client in this project. Default: its general profile. */
   profile?(client: string): ClientProfile;
   /** Undefined: cannot be determined, as for a process of another machine. */
@@ -71,7 +67,8 @@ export async function wakeAgent(
   input: WakeAgentInput,
   parts: WakeAgentParts,
 ): Promise<Woken | { kind: "nothing"; text: string }> {
-  const { handle, root, userState, wake: settings, by, index = new SqliteSkillIndex(handle.db) } = parts;
+  const { handle, paths, config: settings, by, index = new SqliteSkillIndex(handle.db) } = parts;
+  const { root, userState } = paths;
   const { agent, ...key } = await whoIsWoken(input, parts);
   const client = (parts.profile ?? profileOf)(input.client ?? agent?.client ?? "plain");
   const budgetTokens =

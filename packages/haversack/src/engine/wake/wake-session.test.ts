@@ -35,7 +35,7 @@ async function world() {
     handle,
     index: project.index(),
     root: "/repo",
-    settings: { budgetChars: 0 },
+    settings: {},
     readText: () => undefined,
     now: project.now(),
     makePacket,

@@ -167,11 +167,7 @@ async function makeKnown({ store, by, project }: AfterClaimParts): Promise<void>
 async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<void> {
   const { store, by, project } = parts;
   const handle = localStore(project);
-  const { rules } = readSkillSettings({
-    skillPatterns: project.config["wake.skill_patterns"],
-    typeSkills: project.config["wake.type_skills"],
-    crossCutting: project.config["wake.cross_cutting"],
-  });
+  const { rules } = readSkillSettings(project.config);
   const parents = await parentsOf(task, store, by.at);
   const isSubAgent = Boolean(by.agentId);
   const { name, sessionId, agentId } = by;

@@ -5,13 +5,15 @@ import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { Actor } from "../../store/work-store.ts";
+import type { OpenProject } from "../open-project.ts";
 import { projectPaths } from "../project.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 /** A project without files, around a store. */
-export function projectIn(handle: StoreHandle, cwd = "/nowhere"): WorkParts["project"] {
+export function projectIn(handle: StoreHandle, cwd = "/nowhere"): OpenProject {
   const env = {};
-  return { handle, cwd, env, paths: projectPaths(cwd, env), config: readConfig([]).config };
+  const { config } = readConfig([]);
+  return { handle, cwd, env, paths: projectPaths(cwd, env), config, isMemory: true, close: () => undefined };
 }
 
 export const NOW = new Date("2031-05-06T07:00:00.000Z");

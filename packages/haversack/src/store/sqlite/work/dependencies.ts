@@ -157,7 +157,7 @@ export function tasksAbove(db: DatabaseSync, task: number): number[] {
 
 /** The position of a sub-task's role in the workflow, by its title: 0 builds, later ones review, -1 matches no role. */
 export function roleRank(title: string): number {
-  const role = roleOfPart({ id: "", title, status: "todo", parentId: "" }, DEVELOPMENT.roles);
+  const role = roleOfPart({ title, parentId: "" });
   return role ? DEVELOPMENT.roles.indexOf(role) : -1;
 }
 
