@@ -41,7 +41,7 @@ it("a deferred skill that fits the prompt is recommended, and its activation lin
   const [first, second] = server.of("sub-agent");
   expect(textOf(first!)).not.toMatch(/^- (release-notes|pdf-forms|sql-tuning)/m);
   expect(activation(first)).toBe(`${SKILL_TOOL}(name: "release-notes")`);
-  expect(count(messagesText(first!), "(haversack)")).toBe(1);
+  expect(count(messagesText(first!), "# Skill Recommendations")).toBe(1);
   expect(second?.toolResults).toMatchObject([
     { isError: false, text: expect.stringContaining("BODY-OF-release-notes") },
   ]);

@@ -64,5 +64,5 @@ it("a sub-agent's prompt is matched too: it is told the file to read, and the se
   // It has no tool of ours: only what its author gave it.
   expect(textOf(inside!)).not.toContain("mcp_haversack_skill");
   expect(textOf(inside!)).toContain(`Read ${repo.root}/.agents/skills/${FITTING.name}/SKILL.md`);
-  expect(server.of("main").map(textOf).join()).not.toContain("(haversack)");
+  expect(server.of("main").map(textOf).join()).not.toContain("# Skill Recommendations");
 });

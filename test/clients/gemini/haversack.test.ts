@@ -41,7 +41,9 @@ describe("a prompt", () => {
     await runGemini({ repo, server, prompt: ORDINARY });
     await runGemini({ repo, server, prompt: RELEASE, args: AGAIN });
     await runGemini({ repo, server, prompt: ORDINARY, args: AGAIN });
-    const [before, asked, after] = server.of("main").map((request) => messagesText(request).split("(haversack)"));
+    const [before, asked, after] = server
+      .of("main")
+      .map((request) => messagesText(request).split("# Skill Recommendations"));
     expect(before).toHaveLength(1);
     expect(asked).toHaveLength(2);
     expect(asked?.[0]).toContain('Activate: activate_skill(name: "release-notes")');
@@ -49,7 +51,7 @@ describe("a prompt", () => {
     // The same text as before, which the history still holds.
     expect(after).toHaveLength(2);
     for (let n = 0; n < 2; n++) await runGemini({ repo, server, prompt: RELEASE, args: AGAIN });
-    expect(messagesText(server.of("main").at(-1)!).split("(haversack)")).toHaveLength(2);
+    expect(messagesText(server.of("main").at(-1)!).split("# Skill Recommendations")).toHaveLength(2);
     expect(firstChange(server.of("main")[1]!, server.of("main")[2]!)).toBeUndefined();
   });
 

@@ -85,7 +85,7 @@ it("installs as an extension, whose server and commands work", async () => {
   server.setScript(steps([load, { text: "end" }]));
   await runGemini({ repo, server, prompt: "Make the slow SQL queries fast.", env: NODE_ON_PATH });
   const [both, loaded] = server.of("main").slice(from);
-  expect(both?.lastUserText.split("(haversack)")).toHaveLength(2);
+  expect(both?.lastUserText.split("# Skill Recommendations")).toHaveLength(2);
   expect(JSON.stringify(both?.tools).match(/"name":"mcp_[a-z_]*_skill"/g)).toHaveLength(1);
   expect(loaded?.toolResults[0]?.text).toContain("BODY-OF-sql-tuning");
 });

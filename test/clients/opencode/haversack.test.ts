@@ -28,7 +28,7 @@ it("brings the right skill once, nothing to an ordinary prompt, and keeps what t
   expect(server.of("main")[0]?.lastUserText).toContain('skill(name: "release-notes")');
   const last = server.of("main").at(-1)!;
   expect(last.lastUserText).toContain("Thanks");
-  expect(messagesText(last).split("(haversack)")).toHaveLength(2);
+  expect(messagesText(last).split("# Skill Recommendations")).toHaveLength(2);
   expect(logOf(repo)).toBe("");
   const handle = openDatabase(join(repo.root, ".haversack/haversack.db"), { durability: "normal" });
   const wip = new SessionState(handle).wip({ sessionId: run.sessionId });
@@ -45,7 +45,7 @@ it("names a skill once in four similar prompts", async () => {
   }
   const text = messagesText(server.of("main").at(-1)!);
   expect(text).toContain("Now part 4.");
-  expect(text.split("(haversack)")).toHaveLength(2);
+  expect(text.split("# Skill Recommendations")).toHaveLength(2);
   expect(text.split("## release-notes\n")).toHaveLength(2);
 }, 240_000);
 
@@ -132,7 +132,7 @@ it("leaves the session unharmed when the store is broken", async () => {
   const run = await runOpencode({ repo, server, prompt: RELEASE });
   expect(run.exitCode).toBe(0);
   expect(server.of("main")[1]?.toolResults[0]?.text).toContain("STILL-HERE");
-  expect(messagesText(server.of("main")[0]!)).not.toContain("(haversack)");
+  expect(messagesText(server.of("main")[0]!)).not.toContain("# Skill Recommendations");
   expect(logOf(repo)).not.toBe("");
 });
 

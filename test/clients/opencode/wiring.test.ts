@@ -77,7 +77,7 @@ it("works once where the project, the user and a package bring it", async () => 
   const server = await testServer(steps([load, { text: "end" }]));
   const run = await runOpencode({ repo, server, prompt: "Make the slow SQL queries fast.", env: NODE_ON_PATH });
   const [first, second] = server.of("main");
-  expect(first?.lastUserText.split("(haversack)")).toHaveLength(2);
+  expect(first?.lastUserText.split("# Skill Recommendations")).toHaveLength(2);
   expect(first?.tools.filter(({ name }) => name.endsWith("_skill"))).toHaveLength(1);
   expect(second?.toolResults[0]?.text).toContain("BODY-OF-sql-tuning");
   const { prompts } = JSON.parse(haversack(repo, "why", "--session", run.sessionId, "--limit", "9", "--json"));

@@ -72,7 +72,7 @@ describe("in bytes", () => {
         const index = { body: () => body, installed: 2, cardsNamed: () => [], names: () => [] };
         const { text, loaded } = composeAnswer({ ...decision, autoLoad }, { client: CODEX, index, isFirst: true });
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(CODEX.maxChars);
-        expect(text.endsWith("(haversack)")).toBe(true);
+        expect(text).toMatch(/(?:\(haversack\)|More: `haversack skill search WORDS`)$/);
         const [shown] = loaded;
         expect(
           shown?.text.includes(body.trim()) || shown?.text.endsWith("[cut to fit; the rest: Read /s/loaded.md]"),

@@ -83,7 +83,9 @@ export function withRequired(decision: Decision, ledger: readonly LedgerEntry[],
 
 const NO_PARTS: Match["parts"] = { keyword: 0, synonym: 0, intent: 0, file: 0, context: 0, score: 0 };
 
-const SIGNATURE = "(haversack)";
+const NAME = "haversack";
+/** Tells people where the text comes from. The search hint of a window's first text does so already. */
+const SIGNATURE = `(${NAME})`;
 
 export function composeAnswer(
   { format, fresh, names, known, autoLoad, verdicts }: Decision,
@@ -136,11 +138,12 @@ export function composeAnswer(
     return text === undefined ? [] : [{ match, text, tokens: estimateTokens(text) }];
   });
   const blocks = [...loaded.map(({ text }) => text), ...(shown.text ? [shown.text] : [])];
+  const isSigned = hint.searchHint?.includes(NAME) === true && shown.text.endsWith(hint.searchHint);
   const parts = { fresh: listing.fresh, names: listing.names, known: listing.known, loaded };
   if (blocks.length === 0) return { ...SILENCE, ...parts };
   return {
     format: shown.format === "none" ? "full" : shown.format,
-    text: [...blocks, SIGNATURE].join("\n\n"),
+    text: (isSigned ? blocks : [...blocks, SIGNATURE]).join("\n\n"),
     ...parts,
   };
 }
@@ -220,7 +223,7 @@ function entryOf({ card }: Match, client: ClientProfile): Entry {
 }
 
 const LONGEST_BRIEF = 300;
-const BRIEF_WORDS = 12;
+const BRIEF_WORDS = 10;
 const LONGEST_NOTICE = 600;
 
 function shortened(text: string, maxChars: number): string {

@@ -29,8 +29,8 @@ describe("what a prompt brings", () => {
     const first = project.prompt("the invoice is wrong");
     expect(first).toMatchObject({ format: "full", status: "new" });
     expect(first.text).toContain('Activate: Skill(skill: "invoice-forms")');
-    expect(first.text).toContain("More: `haversack skill search WORDS`");
-    expect(first.text).toMatch(/\(haversack\)$/);
+    // Says where it comes from.
+    expect(first.text).toMatch(/\n\nMore: `haversack skill search WORDS`$/);
     for (let n = 2; n <= 14; n++) {
       const again = project.prompt("the invoice is wrong");
       expect(again).toMatchObject({ format: "none", status: "continue", text: "", tokens: 0 });

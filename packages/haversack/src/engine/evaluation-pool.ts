@@ -8,7 +8,7 @@ import { indexOfTerms } from "../skills/matching/memory-index.ts";
 import type { Posting, TermIndex } from "../skills/matching/score-text.ts";
 import { type SkillTermsInput, skillTerms } from "../skills/matching/skill-terms.ts";
 import { compileRules } from "../skills/rules/compile-rules.ts";
-import { briefOf } from "../skills/showing/disclosure.ts";
+import { briefOfSkill } from "../skills/short-description.ts";
 import { findSkillFiles } from "../skills/skill-files.ts";
 import type { Problem } from "../skills/types.ts";
 import { writeStore } from "../store/sqlite/access.ts";
@@ -63,7 +63,7 @@ export function openPool(folder: string, fs: FileSystem): Pool {
         size: file.size,
         mtimeMs: file.mtimeMs,
         rank: 0,
-        brief: skill.shortDescription ?? briefOf(skill.description),
+        brief: briefOfSkill(skill),
         sourceKind: source.kind,
         sourceLabel: source.label,
         terms: skillTerms(text),

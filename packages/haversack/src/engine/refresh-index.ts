@@ -16,7 +16,7 @@ import { parseSkill } from "../skills/parse-skill.ts";
 import { compileRules } from "../skills/rules/compile-rules.ts";
 import { parseRules } from "../skills/rules/parse-rules.ts";
 import { type RuleTrust, tameRules, untilAccepted, whyFar } from "../skills/rules/rule-reach.ts";
-import { briefOf } from "../skills/showing/disclosure.ts";
+import { briefOfSkill } from "../skills/short-description.ts";
 import { findSkillFiles, isKeptForPeople, type SkillFile, type SkillRoot } from "../skills/skill-files.ts";
 import type { Problem, SkillRule } from "../skills/types.ts";
 import { type StoreHandle, writeStore } from "../store/sqlite/access.ts";
@@ -213,7 +213,7 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     hash: skill.hash,
     name: skill.name,
     description: skill.description,
-    brief: skill.shortDescription ?? briefOf(skill.description),
+    brief: briefOfSkill(skill),
     body: skill.body,
     // The body is stored if only this process can read it, or if `bodyOf` gives a different text.
     isBodyInFile: fs.isDisk === true && bodyOf(text) === skill.body,
@@ -387,7 +387,7 @@ function putRuleSkill(writer: SkillIndexWriter, id: string, rules: readonly Skil
     hash: "",
     name: id,
     description,
-    brief: short ?? briefOf(description),
+    brief: briefOfSkill({ shortDescription: short, description }),
     body: "",
     sourceKind: "rule",
     sourceLabel: first?.file ?? "rules",
@@ -437,7 +437,7 @@ interface IndexedFolders {
 }
 
 /** Raise it when rows change in a way that the sample of `indexFormat` does not show, such as another way to pack lists. */
-const ROW_FORMAT = 8;
+const ROW_FORMAT = 9;
 
 /** Which program made the index. Running from source without a build has no version. */
 const PROGRAM = `${typeof __VERSION__ === "string" ? __VERSION__ : "source"}/${ROW_FORMAT}`;

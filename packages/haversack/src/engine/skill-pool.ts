@@ -14,7 +14,7 @@ import { parseSkill } from "../skills/parse-skill.ts";
 import { type CompiledRules, compileRules } from "../skills/rules/compile-rules.ts";
 import { parseRules } from "../skills/rules/parse-rules.ts";
 import { rulesById } from "../skills/rules/rule-reach.ts";
-import { briefOf } from "../skills/showing/disclosure.ts";
+import { briefOfSkill } from "../skills/short-description.ts";
 import { findSkillFiles, isKeptForPeople, type SkillFile } from "../skills/skill-files.ts";
 import type { PatternKind, PatternRow, Problem, Skill, SkillCard, SkillRule, TriggerRow } from "../skills/types.ts";
 import type { LoadIndex } from "./load-skill.ts";
@@ -350,7 +350,7 @@ function cardOf(key: number, { skill, file, modelInvocable }: PoolFile): SkillCa
     id: skill.id,
     name: skill.name,
     description: skill.description,
-    brief: skill.shortDescription ?? briefOf(skill.description),
+    brief: briefOfSkill(skill),
     ...(skill.domain && { domain: skill.domain }),
     path: skill.path,
     ...(file.folder && { folder: file.folder }),

@@ -1,5 +1,43 @@
-/** Checks the line shown for a deferred skill: 20 to 50 characters are good, more than 100 is an error, and a generic line says nothing. */
+/** The line shown for a skill that is not loaded, and its check: 20 to 50 characters are good, more than 100 is an error. */
+import { briefOf } from "./showing/disclosure.ts";
 import { type Problem, reporter } from "./types.ts";
+
+/** Made once, when the skill is indexed. */
+export function briefOfSkill({ shortDescription, description }: SkillLines): string {
+  return shortDescription ?? briefOf(withoutLeadIn(description));
+}
+
+interface SkillLines {
+  shortDescription?: string | undefined;
+  description: string;
+}
+
+/**
+ * "Use this skill when the user wants to build forms" → "build forms". A name is shown with five or six words of this, and with the lead-in
+ * they would all say the same.
+ */
+export function withoutLeadIn(description: string): string {
+  const line = description.trim();
+  let rest = line;
+  for (let before = ""; before !== rest; ) {
+    before = rest;
+    for (const pattern of LEAD_INS) rest = rest.replace(pattern, "");
+  }
+  return rest.split(/\s+/, LEAST_WORDS).length < LEAST_WORDS ? line : rest;
+}
+
+/** What would say less than this is not a lead-in. */
+const LEAST_WORDS = 2;
+
+const LEAD_INS: readonly RegExp[] = [
+  /^(?:this|the) skill (?:(?:should|must|can|is) (?:to )?(?:be )?(?:used|invoked|triggered|loaded|activated)?\s*|helps?\s+|provides?\s+)/i,
+  /^(?:(?:always|only|must) )*(?:use|invoke|trigger|activate|load|apply|consult)(?: (?:this|the|it)(?: skill| guide)?)?(?: (?:proactively|always|only))*(?=:| when| whenever| if| for| to| before| after| while| as)[:,]?\s*/i,
+  /^(?:when(?:ever)?|if) (?:you(?:'re| are)?|(?:the |an? )?(?:users?|developers?|someone|anyone|codex|claude|agents?)) (?:explicitly )?(?:wants?|asks?|needs?|requests?|has|have|is|are)?(?: you)?(?: (?:help|guidance|advice|questions?))?(?: (?:to|for|about|with|on))?\b\s*/i,
+  /^(?:when(?:ever)?|if|while) (?=\w+ing\b)/i,
+  /^(?:for|to)\s+/i,
+  /^(?:provides?|offers?|gives?)\s+(?=(?:an? )?(?:\S+ ){0,2}(?:guid|reference|instruction))/i,
+  /^(?:an? )?(?:(?:comprehensive|complete|practical|expert|detailed|operational|reference|step-by-step|best) )*(?:guide|guides|guidance|guidelines|knowledge|instructions|toolkit|practices)(?: users?)?(?: (?:for|to|on|about|through))+\s+/i,
+];
 
 export function lintShortDescription(text: string, { file, where }: { file: string; where: string }): Problem[] {
   const problems: Problem[] = [];

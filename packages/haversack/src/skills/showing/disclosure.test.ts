@@ -20,7 +20,7 @@ describe("the three formats", () => {
     expect(format).toBe("full");
     expect(text).toBe(`# Skill Recommendations
 
-Decide for each skill: does the task need it? YES: activate it first. NO: go on without.
+Decide for each skill: needed? YES: activate it first. NO: go on.
 
 ## 🟠 read (high priority)
 Brief: About read
@@ -40,7 +40,7 @@ Search.`);
     const { text } = formatFull({ fresh: [entry("a")], names, known: [] });
     expect(text).toBe(`# Skill Recommendations
 
-Does the task need one? YES: activate it first. NO: go on without.
+Needed? YES: activate it first. NO: go on.
 
 ## a
 Brief: About a
@@ -49,7 +49,7 @@ Activate: Skill(skill: "a")
 Perhaps:
 ${["b", "c", "d", "e", "f"].map((id) => `${id}: Fill in and read`).join("\n")}`);
     const one = names.slice(0, 1);
-    expect(formatFull({ fresh: [entry("a")], names: one, known: [] }).text).toMatch(/^b: Fill in and read PDF forms$/m);
+    expect(formatFull({ fresh: [entry("a")], names: one, known: [] }).text).toMatch(/^b: Fill in and read PDF$/m);
     expect(formatNames({ fresh: [], names: one, known: [] }).text).toMatch(
       /^b: Fill in and read PDF forms of every kind$/m,
     );
@@ -74,7 +74,7 @@ ${["b", "c", "d", "e", "f"].map((id) => `${id}: Fill in and read`).join("\n")}`)
       known: [],
       searchHint: "More: mcp__haversack__skill(query)",
     });
-    expect(count(`${text}\n\n(haversack)`)).toBeLessThanOrEqual(120);
+    expect(count(text)).toBeLessThanOrEqual(120);
   });
 
   it("incremental: the new ones in full, the known ones by name", () => {

@@ -42,7 +42,7 @@ export function formatFull({ fresh, names = [], searchHint }: DisclosureInput): 
   const text = [
     "# Skill Recommendations",
     "",
-    `${fresh.length > 1 ? `${DECIDE} each skill: does the task need it?` : `Does the task need ${names.length > 0 ? "one" : "it"}?`} YES: activate it first. NO: go on without.`,
+    `${fresh.length > 1 ? `${DECIDE} each skill: needed?` : "Needed?"} YES: activate it first. NO: go on.`,
     "",
     ...fresh.flatMap((entry) => [...formatEntry(entry), ""]),
     ...formatGists(names, fresh),
@@ -70,9 +70,7 @@ export function formatNames({ names = [], known, searchHint }: DisclosureInput):
   const text = [
     "# Skills Available",
     "",
-    ...(names.length > 0
-      ? [`${names.length > 1 ? `${DECIDE} each: does` : "Does"} the task need it?`, ...gistLines(names, false)]
-      : []),
+    ...(names.length > 0 ? [names.length > 1 ? `${DECIDE} each: needed?` : "Needed?", ...gistLines(names, false)] : []),
     ...(known.length > 0 ? [formatNameList(known)] : []),
     "",
     howToActivate(all),
@@ -94,7 +92,7 @@ function formatGists(names: readonly Entry[], cards: readonly Entry[]): string[]
 
 /** The more names, the fewer words: one card and five names stay within 120 tokens. Beside a card a name is a second thought. */
 function gistLines(names: readonly Entry[], isBesideCard: boolean): string[] {
-  const words = names.length > 3 ? 4 : isBesideCard ? 6 : names.length > 1 ? 8 : 10;
+  const words = names.length > 3 ? 4 : isBesideCard ? 5 : names.length > 1 ? 6 : 10;
   return names.map(({ id, brief }) => (brief === "" ? id : `${id}: ${firstWords(brief, words)}`));
 }
 
