@@ -40,11 +40,8 @@ const UNREADABLE = { level: "warn", remedy: "correct it: the client cannot read 
 
 export async function checkGemini(place: CheckPlace): Promise<Finding[]> {
   const places = geminiPlaces(place.cwd, place.env);
-  const { files, problems } = readSettingsFiles(
-    GEMINI_HOOKS,
-    [places.projectSettings, places.userSettings],
-    UNREADABLE,
-  );
+  const paths = [places.projectSettings, places.userSettings];
+  const { files, problems } = readSettingsFiles(GEMINI_HOOKS, paths, UNREADABLE);
   const wired = wiredFiles(GEMINI_HOOKS, files);
   const isWired = wired.length > 0;
   const isExtended = hasExtension(places);

@@ -313,13 +313,9 @@ function readPriorityField(rule: SkillRule, value: unknown, complaints: RuleComp
 
 function readThresholdField(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {
   const read = readThreshold(value);
+  const wanted = "a number from 0 to 1 (points of another scoring cannot be compared with ours)";
   if (read !== undefined) rule.threshold = read;
-  else
-    complaints.badValue(
-      rule.skill,
-      key,
-      "a number from 0 to 1 (points of another scoring cannot be compared with ours)",
-    );
+  else complaints.badValue(rule.skill, key, wanted);
 }
 
 function readDefer(rule: SkillRule, value: unknown, complaints: RuleComplaints, key: string): void {

@@ -139,12 +139,8 @@ export function saveToolCall(
   db: DatabaseSync,
   { sessionId, agentId = "", toolUseId, at }: SessionKey & { toolUseId: string; at: Date },
 ): void {
-  db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?)").run(
-    sessionId,
-    toolUseId,
-    agentId,
-    at.toISOString(),
-  );
+  const add = db.prepare("INSERT OR REPLACE INTO tool_calls VALUES (?, ?, ?, ?)");
+  add.run(sessionId, toolUseId, agentId, at.toISOString());
 }
 
 function sessionHome(db: DatabaseSync, { sessionId, agentId }: Required<SessionKey>): WipHome {

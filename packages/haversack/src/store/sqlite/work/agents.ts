@@ -245,12 +245,9 @@ export function newestMessages(
   db: DatabaseSync,
   { limit, maxChars }: { limit: number; maxChars: number },
 ): { sender: string; text: string }[] {
-  const rows = all<{ sender: string; text: string }>(
-    db,
-    "SELECT substr(sender, 1, 60) AS sender, substr(text, 1, ?) AS text FROM messages ORDER BY seq DESC LIMIT ?",
-    maxChars,
-    limit,
-  );
+  const sql =
+    "SELECT substr(sender, 1, 60) AS sender, substr(text, 1, ?) AS text FROM messages ORDER BY seq DESC LIMIT ?";
+  const rows = all<{ sender: string; text: string }>(db, sql, maxChars, limit);
   return rows.map(({ sender, text }) => ({ sender, text }));
 }
 

@@ -236,11 +236,8 @@ export function returnToQueue(db: DatabaseSync, taskId: string, by: Actor, text:
 /** `text`: the reason. The note also mentions WIP that is stored with the task. */
 function giveBack(db: DatabaseSync, seq: number, by: Actor, why: string, kind: string): void {
   const now = by.at.toISOString();
-  const row = one<Pick<TaskRow, "id" | "status" | "story">>(
-    db,
-    "SELECT id, status, story FROM tasks WHERE seq = ?",
-    seq,
-  );
+  const sql = "SELECT id, status, story FROM tasks WHERE seq = ?";
+  const row = one<Pick<TaskRow, "id" | "status" | "story">>(db, sql, seq);
   run(db, "DELETE FROM claims WHERE task = ?", seq);
   if (!row) return;
   const text = hasWip(db, seq) ? `${why}; go on from its WIP.` : `${why}.`;

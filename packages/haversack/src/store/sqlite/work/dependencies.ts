@@ -89,11 +89,8 @@ export function pathBetween(db: DatabaseSync, from: number, to: number): number[
       for (let at: number | undefined = seq; at !== undefined; at = cameFrom.get(at)) path.unshift(at);
       return path;
     }
-    const next = all<{ depends_on: number }>(
-      db,
-      `SELECT depends_on FROM dependencies WHERE task = ? AND type IN ${WAITING}`,
-      seq,
-    );
+    const sql = `SELECT depends_on FROM dependencies WHERE task = ? AND type IN ${WAITING}`;
+    const next = all<{ depends_on: number }>(db, sql, seq);
     for (const { depends_on } of next) if (!cameFrom.has(depends_on)) cameFrom.set(depends_on, seq);
   }
   return undefined;

@@ -30,11 +30,8 @@ export function aliasesOf(db: DatabaseSync, id: string): string[] {
 
 /** Things with this alias, oldest first. Usually one. */
 export function withAlias(db: DatabaseSync, table: ThingTable, alias: string): { seq: number; id: string }[] {
-  return all(
-    db,
-    `SELECT t.seq, t.id FROM aliases a JOIN ${table} t ON t.id = a.id WHERE a.alias = ? ORDER BY t.seq`,
-    alias,
-  );
+  const sql = `SELECT t.seq, t.id FROM aliases a JOIN ${table} t ON t.id = a.id WHERE a.alias = ? ORDER BY t.seq`;
+  return all(db, sql, alias);
 }
 
 // Resolves an id to its row: by exact id, else by alias, else as a unique prefix. Unknown ids throw a fault that names the nearest one.

@@ -186,12 +186,8 @@ function depend(
   for (const target of new Set([...targets, previous])) {
     if (!target) continue;
     const dependsOnId = ids.get(target) as string;
-    const isKnown = one(
-      db,
-      "SELECT 1 FROM dependencies WHERE task = ? AND depends_on = ?",
-      findSeq(db, "task", taskId),
-      findSeq(db, "task", dependsOnId),
-    );
+    const sql = "SELECT 1 FROM dependencies WHERE task = ? AND depends_on = ?";
+    const isKnown = one(db, sql, findSeq(db, "task", taskId), findSeq(db, "task", dependsOnId));
     if (isKnown) continue;
     const outcome = addDependency(db, { taskId, dependsOnId, type: "blocks" }, by);
     if (outcome.kind === "cycle") {

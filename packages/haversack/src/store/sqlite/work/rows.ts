@@ -142,11 +142,8 @@ function toTask({ story: _, epic: __, parent: ___, ...row }: TaskRow, files: str
 export function filesOf(db: DatabaseSync, seqs: readonly number[]): Map<number, string[]> {
   const files = new Map<number, string[]>();
   if (seqs.length === 0) return files;
-  const rows = all<{ task: number; path: string }>(
-    db,
-    "SELECT task, path FROM task_files WHERE task IN (SELECT value FROM json_each(?)) ORDER BY task, path",
-    JSON.stringify(seqs),
-  );
+  const sql = "SELECT task, path FROM task_files WHERE task IN (SELECT value FROM json_each(?)) ORDER BY task, path";
+  const rows = all<{ task: number; path: string }>(db, sql, JSON.stringify(seqs));
   for (const { task, path } of rows) {
     const known = files.get(task);
     if (known) known.push(path);

@@ -52,11 +52,8 @@ export function savePlace(
   db.prepare("DELETE FROM spawns WHERE session_id = ? AND tool_use_id = ?").run(sessionId, toolUseId);
   // Rows stored for the call now belong to the sub-agent: its window contains what its prompt included.
   for (const table of BEFORE_ITS_NAME) {
-    db.prepare(`UPDATE OR IGNORE ${table} SET agent_id = ? WHERE session_id = ? AND agent_id = ?`).run(
-      agentId,
-      sessionId,
-      agentOfCall(toolUseId),
-    );
+    const sql = `UPDATE OR IGNORE ${table} SET agent_id = ? WHERE session_id = ? AND agent_id = ?`;
+    db.prepare(sql).run(agentId, sessionId, agentOfCall(toolUseId));
   }
 }
 
@@ -64,11 +61,8 @@ const BEFORE_ITS_NAME = ["ledger", "injections", "skill_uses", "agent_roles", "p
 
 /** Stores the role that a sub-agent is started in. Callers must hold the write lock. */
 export function noteRole(db: DatabaseSync, { sessionId, agentId = "" }: SessionKey, role: string): void {
-  db.prepare("INSERT OR REPLACE INTO agent_roles (session_id, agent_id, role) VALUES (?, ?, ?)").run(
-    sessionId,
-    agentId,
-    role,
-  );
+  const sql = "INSERT OR REPLACE INTO agent_roles (session_id, agent_id, role) VALUES (?, ?, ?)";
+  db.prepare(sql).run(sessionId, agentId, role);
 }
 
 /** Undefined: it was started without a role. */
@@ -109,11 +103,8 @@ export function taskAtWork(
   const isDue = isHeartbeatDue(bound, at);
   if (bound && isDue) {
     const now = isStandIn(db) ? leaseTime(db, at) : acceptTime(db, at);
-    db.prepare("UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?").run(
-      now.toISOString(),
-      now.getTime() + leaseMs(),
-      bound.seq,
-    );
+    const sql = "UPDATE claims SET heartbeat_at = ?, lease_until = max(lease_until, ?) WHERE task = ?";
+    db.prepare(sql).run(now.toISOString(), now.getTime() + leaseMs(), bound.seq);
   }
   return { bound, isNews: isRegained || isDue };
 }
@@ -202,13 +193,8 @@ export class Spawns extends OnStore {
 /** Callers must hold the write lock. The next function needs it too. */
 export function saveSpawn(db: DatabaseSync, spawn: Spawn & { sessionId: string; at: Date }): void {
   const { sessionId, toolUseId, agentType, taskId, isDispatch, at } = spawn;
-  db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)").run(
-    sessionId,
-    toolUseId,
-    agentType,
-    taskId,
-    at.toISOString(),
-  );
+  const add = db.prepare("INSERT OR REPLACE INTO spawns VALUES (?, ?, ?, ?, ?)");
+  add.run(sessionId, toolUseId, agentType, taskId, at.toISOString());
   if (!isDispatch) return;
   becomeOrchestrator(db, sessionId);
   addToOutbox(db, "orchestrator", () => ({ sessionId, at }));

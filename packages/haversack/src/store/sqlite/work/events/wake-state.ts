@@ -285,11 +285,8 @@ export function agentsNamed(db: DatabaseSync, name: string): AgentWithSession[] 
 }
 
 export function agentsOfSession(db: DatabaseSync, sessionId: string): AgentWithSession[] {
-  return all(
-    db,
-    `${AGENTS} WHERE agents.session_id = ? ORDER BY agents.last_seen_at DESC, agents.seq LIMIT 1`,
-    sessionId,
-  );
+  const sql = `${AGENTS} WHERE agents.session_id = ? ORDER BY agents.last_seen_at DESC, agents.seq LIMIT 1`;
+  return all(db, sql, sessionId);
 }
 
 /** Needs a write lock: if two sessions start at once, the second finds the first. */

@@ -119,11 +119,8 @@ function toTaskRecord(db: DatabaseSync, row: Row): TaskRecord {
   const seq = Number(row["seq"]);
   const files = all<{ path: string }>(db, "SELECT path FROM task_files WHERE task = ? ORDER BY path", seq);
   const holder = holderRecord(db, seq);
-  const history = all<Row>(
-    db,
-    "SELECT at, actor, path, before, after FROM task_wip_changes WHERE task = ? ORDER BY id",
-    seq,
-  );
+  const sql = "SELECT at, actor, path, before, after FROM task_wip_changes WHERE task = ? ORDER BY id";
+  const history = all<Row>(db, sql, seq);
   return {
     kind: "task",
     ...present(rest),
@@ -143,11 +140,9 @@ function toTaskRecord(db: DatabaseSync, row: Row): TaskRecord {
 }
 
 function readersOf(db: DatabaseSync, message: number): object[] {
-  const rows = all<Row>(
-    db,
-    "SELECT a.name AS agent, a.branch, r.is_mention, r.read_at FROM message_recipients r JOIN agents a ON a.seq = r.agent WHERE r.message = ? ORDER BY a.name, a.branch",
-    message,
-  );
+  const sql =
+    "SELECT a.name AS agent, a.branch, r.is_mention, r.read_at FROM message_recipients r JOIN agents a ON a.seq = r.agent WHERE r.message = ? ORDER BY a.name, a.branch";
+  const rows = all<Row>(db, sql, message);
   return rows.map(({ agent, branch, is_mention, read_at }) => ({
     ...present({ agent, branch: branch || null }),
     is_mention: is_mention === 1,

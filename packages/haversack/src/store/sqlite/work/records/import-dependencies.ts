@@ -31,10 +31,8 @@ export function importDependencies(
     if (task === dependsOn) report.problems.push({ where: name, text: "a task cannot depend on itself: left out" });
     else wanted.push({ name, task, dependsOn, type: record.type, createdAt: record.created_at });
   }
-  const stored = all<{ task: number; depends_on: number }>(
-    db,
-    `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`,
-  );
+  const sql = `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`;
+  const stored = all<{ task: number; depends_on: number }>(db, sql);
   const graph = new WaitGraph(stored, wanted);
   for (const edge of wanted) {
     if (!importOne(db, edge, graph, report)) continue;
@@ -57,12 +55,8 @@ interface Wanted {
 /** Returns whether something changed. */
 function importOne(db: DatabaseSync, edge: Wanted, graph: WaitGraph, report: ImportReport): boolean {
   const { name, task, dependsOn, type, createdAt } = edge;
-  const stored = one<{ type: string; created_at: string }>(
-    db,
-    "SELECT type, created_at FROM dependencies WHERE task = ? AND depends_on = ?",
-    task,
-    dependsOn,
-  );
+  const sql = "SELECT type, created_at FROM dependencies WHERE task = ? AND depends_on = ?";
+  const stored = one<{ type: string; created_at: string }>(db, sql, task, dependsOn);
   const fields = [
     ...(stored && stored.type !== type ? ["type"] : []),
     ...(stored && stored.created_at !== createdAt ? ["created_at"] : []),

@@ -134,10 +134,9 @@ class Import {
       for (const epic of [before, story.epic_id]) if (epic) this.#touchedEpics.add(epic);
     }
     // A task's epic is that of its story.
-    run(
-      this.#db,
-      "UPDATE tasks SET epic = (SELECT epic FROM stories WHERE seq = tasks.story) WHERE story IS NOT NULL AND epic IS DISTINCT FROM (SELECT epic FROM stories WHERE seq = tasks.story)",
-    );
+    const sql =
+      "UPDATE tasks SET epic = (SELECT epic FROM stories WHERE seq = tasks.story) WHERE story IS NOT NULL AND epic IS DISTINCT FROM (SELECT epic FROM stories WHERE seq = tasks.story)";
+    run(this.#db, sql);
   }
 
   #importTasks(): void {
@@ -302,12 +301,8 @@ class Import {
     }
     if (!this.#isTaken(id) && !this.#given.has(id)) return id;
     // Renamed by an import before aliases existed.
-    const twin = one<{ id: string }>(
-      this.#db,
-      `SELECT id FROM ${TABLES[kind]} WHERE created_at = ? AND ${TITLES[kind]} = ? ORDER BY seq LIMIT 1`,
-      created_at,
-      titleOf(record),
-    );
+    const sql = `SELECT id FROM ${TABLES[kind]} WHERE created_at = ? AND ${TITLES[kind]} = ? ORDER BY seq LIMIT 1`;
+    const twin = one<{ id: string }>(this.#db, sql, created_at, titleOf(record));
     if (twin) return twin.id;
     const fresh = freshId(this.#db, TABLES[kind], { isReserved: (other) => this.#reserved.has(other) });
     this.#reserved.add(fresh);

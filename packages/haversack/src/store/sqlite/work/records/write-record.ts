@@ -258,11 +258,8 @@ function upsert(
 ): void {
   const names = Object.keys(columns);
   const changes = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
-  run(
-    db,
-    `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`,
-    ...names.map((name) => columns[name] ?? null),
-  );
+  const sql = `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`;
+  run(db, sql, ...names.map((name) => columns[name] ?? null));
 }
 
 /** Writes a whole record, as a new row or over an existing one. The caller has decided that this is right. */
