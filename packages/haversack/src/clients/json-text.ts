@@ -110,13 +110,11 @@ function wrap(key: string | number, inner: unknown): unknown {
   return typeof key === "number" ? [inner] : { [key]: inner };
 }
 
-interface Addition {
-  key: string | number;
-  value: unknown;
-  unit: string;
-}
-
-function addChild(text: string, parent: Node, { key, value, unit }: Addition): string {
+function addChild(
+  text: string,
+  parent: Node,
+  { key, value, unit }: { key: string | number; value: unknown; unit: string },
+): string {
   if (parent.kind === "other" || (parent.kind === "list") !== (typeof key === "number")) {
     throw new TypeError(`${JSON.stringify(key)} cannot be put into what stands at ${parent.start}`);
   }

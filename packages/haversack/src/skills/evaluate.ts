@@ -386,11 +386,6 @@ export interface EvalCase {
   lang?: string;
 }
 
-export interface ParsedCases {
-  cases: EvalCase[];
-  problems: Problem[];
-}
-
 export interface CaseOptions {
   file: string;
   /** The skill that a `[{query, should_trigger}]` list is about. */
@@ -399,7 +394,10 @@ export interface CaseOptions {
   where?: readonly (readonly [field: string, value: string])[];
 }
 
-export function parseCases(text: string, { file, skill, where: wanted = [] }: CaseOptions): ParsedCases {
+export function parseCases(
+  text: string,
+  { file, skill, where: wanted = [] }: CaseOptions,
+): { cases: EvalCase[]; problems: Problem[] } {
   const cases: EvalCase[] = [];
   const problems: Problem[] = [];
   const problem = (where: string, what: string) =>

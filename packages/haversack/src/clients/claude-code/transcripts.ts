@@ -87,15 +87,11 @@ function answerId(line: FileLine): unknown {
   return object(recordIn(line)["message"])["id"];
 }
 
-interface CallLines {
-  toolUseId: string;
-  call: FileLine;
-  result: FileLine;
-  agentId: string;
-}
-
 /** Empty: no event would have reported this call. */
-function missedCall(event: Payload, { toolUseId, call, result, agentId }: CallLines): LoggedCall[] {
+function missedCall(
+  event: Payload,
+  { toolUseId, call, result, agentId }: { toolUseId: string; call: FileLine; result: FileLine; agentId: string },
+): LoggedCall[] {
   const record = recordIn(result);
   const block = blocksOf(record).find((one) => one["tool_use_id"] === toolUseId);
   const { name, input } = blocksOf(recordIn(call)).find(({ id }) => id === toolUseId) ?? {};

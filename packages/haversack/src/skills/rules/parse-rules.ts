@@ -17,15 +17,10 @@ import {
 } from "./parse-rule.ts";
 import { type JsonObject, plainKey, readTexts, readThreshold } from "./rule-values.ts";
 
-export interface ParsedRules {
-  rules: SkillRule[];
-  problems: Problem[];
-}
-
 const MAX_RULES = 5_000;
 const MAX_PROBLEMS = 200;
 
-export function parseRules(value: unknown, file: string): ParsedRules {
+export function parseRules(value: unknown, file: string): { rules: SkillRule[]; problems: Problem[] } {
   const problems: Problem[] = [];
   const report = reporter(file, problems);
   if (isJsonSchema(value)) {

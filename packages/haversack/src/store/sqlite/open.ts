@@ -118,13 +118,10 @@ export function guardedHandle(
   };
 }
 
-interface PrepareOptions {
-  readOnly: boolean;
-  busyMs: number;
-  list: readonly Migration[];
-}
-
-function prepare(file: string, { readOnly, busyMs, list }: PrepareOptions): DatabaseSync {
+function prepare(
+  file: string,
+  { readOnly, busyMs, list }: { readOnly: boolean; busyMs: number; list: readonly Migration[] },
+): DatabaseSync {
   const db = connect(file, { readOnly, busyMs });
   try {
     // Checked before anything is written: the file may belong to another program.

@@ -27,11 +27,6 @@ export interface RecallWays {
   find: string;
 }
 
-export interface OutputSize {
-  lines: number;
-  chars: number;
-}
-
 /** A line break at the end does not start another line. */
 export function linesOf(text: string): string[] {
   const lines = text.split("\n");
@@ -56,7 +51,7 @@ const LINE_CHARS = 400;
 const HEADER_CHARS = 420;
 
 function header(
-  { lines, chars }: OutputSize,
+  { lines, chars }: { lines: number; chars: number },
   { range, unit }: Next,
   { handle, ways, exitCode, note }: PreviewOptions,
 ): string {

@@ -24,7 +24,7 @@ export interface WipFields {
   uncommitted_files?: string[];
   /** A short hash. */
   last_commit?: string;
-  decisions?: WipDecision[];
+  decisions?: { decision: string; reason?: string }[];
   test_results?: WipTestResults;
   /** The newest ten, oldest first. */
   errors?: WipError[];
@@ -33,11 +33,6 @@ export interface WipFields {
   plan?: WipPlan;
   /** ISO time of the last change; set by the merge. */
   updated_at?: string;
-}
-
-export interface WipDecision {
-  decision: string;
-  reason?: string;
 }
 
 /** One test run. `null`: the run did not say. */

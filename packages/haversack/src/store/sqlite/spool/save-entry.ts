@@ -32,7 +32,10 @@ const SAVE = {
   answer: saveAnswer,
   load: saveLoad,
   shown: saveShown,
-  tool(db: DatabaseSync, { patch, leaseMs, ...work }: SpooledTool) {
+  tool(
+    db: DatabaseSync,
+    { patch, leaseMs, ...work }: Omit<ToolWork, "merge" | "leaseMs"> & { patch?: WipPatch; leaseMs: number },
+  ) {
     const merge = patch && ((current: Wip) => mergeWip(current, patch, work));
     saveTool(db, { ...work, merge, patch, leaseMs: () => leaseMs });
   },
@@ -62,11 +65,6 @@ const SAVE = {
   "mark-agent": saveMark,
   receipts: saveReceipts,
 };
-
-interface SpooledTool extends Omit<ToolWork, "merge" | "leaseMs"> {
-  patch?: WipPatch;
-  leaseMs: number;
-}
 
 export type SpoolKind = keyof typeof SAVE;
 export type SpoolArgs<Kind extends SpoolKind> = Parameters<(typeof SAVE)[Kind]>[1];
