@@ -1,6 +1,6 @@
 /**
  * What `doctor` checks in every client: readable settings, present and current hooks, and the answers of hooks and MCP server to test
- * events in a copy of the project's state. Checks for a single client are in its own check.ts.
+ * events in a copy of the project's state. Checks for a single client are in its wiring.ts.
  */
 import { existsSync } from "node:fs";
 import { errorText } from "../base/errors.ts";

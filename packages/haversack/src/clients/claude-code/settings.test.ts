@@ -2,8 +2,12 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isFault } from "../../base/errors.ts";
-import { hookCommand as commandOf, type HookFiles, readHookCommand as readCommand } from "../hook-command.ts";
-import { ownHooks as hooksOf } from "../hook-settings.ts";
+import {
+  hookCommand as commandOf,
+  type HookFiles,
+  ownHooks as hooksOf,
+  readHookCommand as readCommand,
+} from "../hook-settings.ts";
 import { mergeServerEntry, unmergeServerEntry } from "../server-entry.ts";
 import { claudeServer, dropOverrides, mergeSettings, PERMISSION, setOverrides, unmergeSettings } from "./settings.ts";
 

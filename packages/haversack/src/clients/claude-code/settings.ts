@@ -4,7 +4,7 @@
  */
 
 import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
-import type { HookFiles } from "../hook-command.ts";
+import type { HookFiles } from "../hook-settings.ts";
 import {
   formOf,
   type HookTable,

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { hookCommand as commandOf, type HookFiles, readHookCommand as readCommand } from "../hook-command.ts";
 import * as settings from "../hook-settings.ts";
+import { hookCommand as commandOf, type HookFiles, readHookCommand as readCommand } from "../hook-settings.ts";
 import { CODEX_HOOKS } from "./hooks-file.ts";
 import { hookKey, readTrust } from "./trust.ts";
 

@@ -1,14 +1,30 @@
-/** Codex as `init` and `uninstall` see it. */
+/** Codex as `init`, `doctor` and `uninstall` see it. */
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { findProjectRoot, STATE_FOLDER } from "../../base/project-root.ts";
 import { readText } from "../../engine/init.ts";
-import type { Client, Deferral, WiredFile, WiringPlace } from "../../engine/wiring.ts";
+import type { Environment } from "../../engine/project.ts";
+import type { CheckPlace, Client, Deferral, Finding, WiredFile, WiringPlace } from "../../engine/wiring.ts";
 import type { SkillCard } from "../../skills/types.ts";
-import { canAskServer, whyNoServerHooks } from "../client-program.ts";
+import {
+  checkEvents,
+  checkHooks,
+  checkServer,
+  findings,
+  initCommand,
+  notWired,
+  presentHooks,
+  readSettingsFiles,
+  serverEvents,
+  tooOld,
+  wiredFiles,
+} from "../check-client.ts";
+import { canAskServer, checkVersion, isTooOldToAsk, whyNoServerHooks } from "../client-program.ts";
 import { excludeLines, gitView, untracked } from "../git-view.ts";
-import { mergeHooks, unmergeHooks } from "../hook-settings.ts";
+import { type HookEntry, mergeHooks, unmergeHooks } from "../hook-settings.ts";
+import { ownWiring } from "../own-wiring.ts";
 import { leftoversOfStamped, notesOnStamped, type StampedFile, wireStamped } from "../stamped-file.ts";
 import { codexWorkFiles } from "../work-files.ts";
-import { checkCodex } from "./check.ts";
 import {
   disableSkills,
   enableSkills,
@@ -21,7 +37,9 @@ import {
   unmergeServer,
 } from "./config.ts";
 import { CODEX_HOOKS } from "./hooks-file.ts";
-import { type CodexPlaces, codexPlaces, findCodex, readCodexPlugin } from "./places.ts";
+import { readTurnNote } from "./notify.ts";
+import { type CodexPlaces, type CodexPlugin, codexPlaces, findCodex, readCodexPlugin, trustFile } from "./places.ts";
+import { readTrust } from "./trust.ts";
 
 export const codex: Client = {
   name: "codex",
@@ -158,3 +176,139 @@ function keyOf(card: SkillCard): { key: string } | { why: string } {
 }
 
 const LISTED = /(?:^|\/)\.(?:agents|codex)\/skills$/;
+
+const CLIENT = { name: "codex", hooks: CODEX_HOOKS, variables: () => ({}) } as const;
+
+async function checkCodex(place: CheckPlace): Promise<Finding[]> {
+  const places = codexPlaces(place.cwd, place.env);
+  const { files, problems } = readSettingsFiles(CODEX_HOOKS, [places.projectHooks, places.userHooks]);
+  const wired = wiredFiles(CODEX_HOOKS, files);
+  const found: Finding[] = [await checkVersion("codex", place), ...problems];
+  const plugin = readCodexPlugin(places);
+  const standsBackFor = plugin && ownWiring("codex", { root: places.root, cwd: place.cwd, env: place.env });
+  if (wired.length === 0 && !plugin) {
+    const absent = { what: "there is no hook of Haversack", remedy: `\`${initCommand(place)}\` connects it` };
+    found.push(notWired("codex hooks", { ...absent, wasWired: place.wasWired }));
+  }
+  if (wired.length > 1) {
+    const text = `connected twice, in ${wired.map(({ path }) => path).join(" and ")}: every event runs two processes`;
+    const remedy = "`haversack uninstall` removes those of the project, with `--user` those of the user";
+    found.push(findings("codex hooks").warn(text, remedy));
+  }
+  for (const one of wired) {
+    const command = `haversack init${one.path === places.userHooks ? " --user" : ""}`;
+    const remedy = `\`${command}\` repairs it; review the hooks in /hooks then`;
+    const whyUnanswered = () => whyLost(place.env, places);
+    found.push(...checkHooks(CODEX_HOOKS, one, { place, remedy, whyUnanswered }), checkTrust(one, places));
+  }
+  if (plugin) {
+    found.push(checkPlugin(plugin, standsBackFor));
+    if (plugin.root && !standsBackFor) found.push(checkTrust({ path: trustFile(plugin), hooks: plugin.hooks }, places));
+  }
+  const paths = wired.map(({ path }) => path);
+  found.push(...checkNotify(place, places, paths));
+  const ofPlugin = standsBackFor ? [] : (plugin?.hooks ?? []);
+  const events = await checkEvents(CLIENT, [...presentHooks(wired), ...ofPlugin], place);
+  const isWired = wired.length > 0 || place.wasWired;
+  return [...found, ...events, ...(await checkOwnServer(place, places, { plugin, isWired }))];
+}
+
+/** Why events do not reach the running MCP server. Codex does not report this. */
+function whyLost(env: Environment, { projectConfig, userConfig }: CodexPlaces): string | undefined {
+  if (isTooOldToAsk("codex", env)) return tooOld("codex");
+  const tables = [projectConfig, userConfig].map((file) => serverTable(readText(file) ?? ""));
+  const table = tables.find(({ kind }) => kind !== "none");
+  if (!table) return "and there is none: these events are lost";
+  if (table.kind === "foreign") return 'and the server "haversack" is not of Haversack: these events are lost';
+  return table.isEnabled ? undefined : "which is switched off (enabled = false): these events are lost";
+}
+
+function checkPlugin({ id, root }: CodexPlugin, wiredIn: string | undefined): Finding {
+  const { ok, fail } = findings("codex plugin");
+  if (!root) {
+    return fail(`${id} is enabled, and not in the cache of Codex`, `\`codex plugin add ${id}\` installs it again`);
+  }
+  const text = `${id}, in ${root}`;
+  if (!wiredIn) return ok(text);
+  return ok(`${text}; it is inactive, because ${wiredIn} has hooks of \`haversack init\` that you have trusted`);
+}
+
+/** Codex does not report hooks that it skips. */
+function checkTrust(
+  { path, hooks }: { path: string; hooks: readonly Pick<HookEntry, "event" | "path">[] },
+  { root, userConfig, projectHooks }: CodexPlaces,
+): Finding {
+  const { ok, warn, fail } = findings("codex trust");
+  const config = readText(userConfig) ?? "";
+  const { isFolderTrusted, unreviewed, switchedOff, areHooksOff } = readTrust(config, { root, file: path, hooks });
+  if (areHooksOff) {
+    return fail(`hooks are switched off in ${userConfig} (features.hooks): no hook runs`, "remove it there");
+  }
+  if (path === projectHooks && !isFolderTrusted) {
+    const text = `Codex does not trust ${root}, so it reads nothing in ${path}`;
+    const remedy = "start `codex` here and trust the folder, or `haversack init --user`";
+    return { ...warn(text, remedy), isSilencing: true };
+  }
+  if (unreviewed.length > 0) {
+    const text = `${path}: you have not reviewed the hooks for ${unreviewed.join(", ")}, so Codex does not run them`;
+    return fail(text, "start `codex` here, open /hooks and trust those of Haversack");
+  }
+  if (switchedOff.length > 0) {
+    const text = `${path}: you have switched off the hooks for ${switchedOff.join(", ")}`;
+    return warn(text, "start `codex` here and open /hooks to switch them on");
+  }
+  return ok(`reviewed in ${userConfig}; after a change of the hooks Codex asks again`);
+}
+
+/**
+ * Checks what really happened in the last turn. The review that `doctor` finds in the settings may be for an older form of a hook, and only Codex
+ * can tell. `wired`: files with our hooks.
+ */
+export function checkNotify(
+  { cwd, installed }: CheckPlace,
+  { userConfig, userHooks }: CodexPlaces,
+  wired: readonly string[],
+): Finding[] {
+  const { ok, warn, fail } = findings("codex notify");
+  const { kind, files } = notifyOf(readText(userConfig) ?? "");
+  if (kind === "foreign") return [ok(`${userConfig} has a program of yours; it stays`)];
+  const remedy = "`haversack init --user` writes it";
+  if (!files) {
+    // Project settings cannot have `notify`.
+    if (!wired.includes(userHooks)) return [];
+    return [warn(`${userConfig} has no notify, so doctor cannot tell whether hooks run`, remedy)];
+  }
+  const gone = [files.node, files.program].find((file) => !existsSync(file));
+  if (gone) return [warn(`${gone} is gone, so it is silent`, remedy)];
+  if (files.program !== notifyProgram(installed.hook)) {
+    return [warn(`runs ${files.program}, of another installation`, remedy)];
+  }
+  const last = readTurnNote(join(findProjectRoot(cwd).root, STATE_FOLDER));
+  if (!last) return [ok("set; no turn has ended here since")];
+  const text = `a turn of session ${last.sessionId} ended at ${last.at}`;
+  if (last.isHeard) return [ok(`${text}, and its hooks had run`)];
+  const review = "start `codex` here, open /hooks and trust those of Haversack, also those marked as modified";
+  return [fail(`${text}, and Codex had run no hook of ours for its prompt`, review)];
+}
+
+async function checkOwnServer(
+  place: CheckPlace,
+  { projectConfig, userConfig }: CodexPlaces,
+  { plugin, isWired }: { plugin: CodexPlugin | undefined; isWired: boolean },
+): Promise<Finding[]> {
+  const { warn, fail } = findings("codex MCP server");
+  for (const path of [projectConfig, userConfig]) {
+    const { kind, command, isEnabled } = serverTable(readText(path) ?? "");
+    if (kind === "none" || !command) continue;
+    if (kind === "foreign") {
+      const text = `${path}: the server "haversack" is not of Haversack`;
+      return [fail(text, "rename it; `codex mcp get haversack` shows it")];
+    }
+    if (!isEnabled) return [warn(`${path}: switched off (enabled = false)`, "remove it there")];
+    return [await checkServer(CLIENT, command, place, { events: serverEvents(CODEX_HOOKS, place) })];
+  }
+  if (plugin?.server) return [await checkServer(CLIENT, plugin.server, place)];
+  if (!isWired) return [];
+  const text = `no server "haversack" in ${projectConfig} or ${userConfig}`;
+  return [fail(text, `\`${initCommand(place)}\` writes it`)];
+}

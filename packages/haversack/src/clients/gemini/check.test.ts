@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import { checkGemini } from "./check.ts";
 import { mergeGeminiSettings } from "./settings.ts";
+import { checkGemini } from "./wiring.ts";
 
 function scene(): { place: CheckPlace; settings: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-check-")));

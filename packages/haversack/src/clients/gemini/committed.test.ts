@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { planInit } from "../../engine/init.ts";
 import type { WiringPlace } from "../../engine/wiring.ts";
-import { checkGemini } from "./check.ts";
 import { mergeGeminiSettings } from "./settings.ts";
-import { gemini } from "./wiring.ts";
+import { checkGemini, gemini } from "./wiring.ts";
 
 function scene({ isCommitted = true } = {}): { place: WiringPlace; userSettings: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-committed-")));

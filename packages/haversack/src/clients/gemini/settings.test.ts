@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type HookFiles, hookCommand, readHookCommand } from "../hook-command.ts";
-import { ownHooks, readSettings } from "../hook-settings.ts";
+import { type HookFiles, hookCommand, ownHooks, readHookCommand, readSettings } from "../hook-settings.ts";
 import { serverEntry } from "../server-entry.ts";
 import { GEMINI_HOOKS, mergeGeminiSettings, SERVERS, unmergeGeminiSettings } from "./settings.ts";
 

@@ -2,7 +2,7 @@
 
 import { HaversackError } from "../../base/errors.ts";
 import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
-import type { HookFiles } from "../hook-command.ts";
+import type { HookFiles } from "../hook-settings.ts";
 import { formOf, type HookTable, type HookWishes, mergeHooks, readSettings, unmergeHooks } from "../hook-settings.ts";
 import { emptyAmong, listAt, type Merged, prune } from "../json-settings.ts";
 import { removeIn, setIn } from "../json-text.ts";

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import type { CheckPlace, Finding } from "../../engine/wiring.ts";
-import { checkOpencode } from "./check.ts";
 import { findOpencode } from "./places.ts";
-import { opencode } from "./wiring.ts";
+import { checkOpencode, opencode } from "./wiring.ts";
 
 function scene(): CheckPlace {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "haversack-check-")));
