@@ -24,6 +24,20 @@ export function connect(file: string, { readOnly = false, busyMs = DEFAULT_BUSY_
   }
 }
 
+/** Opens a connection for `use` alone. */
+export function withConnection<T>(
+  file: string,
+  options: Parameters<typeof connect>[1],
+  use: (db: DatabaseSync) => T,
+): T {
+  const db = connect(file, options);
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
 function openAndLook(location: string, readOnly: boolean, busyMs: number): DatabaseSync {
   const db = new sqlite.DatabaseSync(location, { readOnly, ...GUARDED_OPTIONS });
   try {

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { HaversackError, isFault } from "../../../base/errors.ts";
 import { moveFile, type Place, removeFile, syncPath } from "../../../base/safe-write.ts";
 import { folderOf, inTransaction, makePrivateFile, placeOfStore, type StoreHandle } from "../access.ts";
-import { connect, DEFAULT_BUSY_MS, fault, guardStore } from "../connect.ts";
+import { DEFAULT_BUSY_MS, fault, guardStore, withConnection } from "../connect.ts";
 import { migrations } from "../migrations.ts";
 import { notFound, openDatabase } from "../open.ts";
 import { afterRestore } from "../outbox/outbox.ts";
@@ -21,13 +21,10 @@ export interface BackupReport {
 export function backupStore(file: string, target: string, place: Place = { within: folderOf(target) }): BackupReport {
   return guardStore(file, () => {
     if (!existsSync(file)) throw notFound(file);
-    const db = connect(file, { readOnly: true });
-    try {
+    return withConnection(file, { readOnly: true }, (db) => {
       schemaState(db, file, migrations);
       return copyDatabase(db, target, place);
-    } finally {
-      db.close();
-    }
+    });
   });
 }
 
@@ -80,14 +77,11 @@ function guardTarget(target: string, action: () => void): void {
 }
 
 function verifyCopy(part: string): number {
-  const copy = connect(part, { readOnly: true });
-  try {
+  return withConnection(part, { readOnly: true }, (copy) => {
     const [problem] = integrityProblems(copy);
     if (problem) throw fault("store-corrupt", `the backup did not pass its check (${problem}) and was not kept`);
     return readPragma(copy, "user_version");
-  } finally {
-    copy.close();
-  }
+  });
 }
 
 // Puts the content of a backup into the store, as seen by others:
@@ -154,23 +148,20 @@ function takeIn(from: string, incoming: string, file: string): void {
   if (existsSync(file) && realpathSync(from) === realpathSync(file)) {
     throw new HaversackError("input-invalid", `${from} is the store itself`, { hint: "name the backup file" });
   }
-  guardBackup(from, () => {
-    const source = connect(from, { readOnly: true });
-    try {
+  guardBackup(from, () =>
+    withConnection(from, { readOnly: true }, (source) => {
       if (schemaState(source, from, migrations) === "empty")
         throw fault("store-not-a-database", `${from} is empty, not a backup`);
       const [problem] = integrityProblems(source);
       if (problem) throw fault("store-corrupt", `the backup ${from} is damaged (${problem}); nothing was changed`);
       removeFile(incoming, placeOfStore(file));
       copyDatabase(source, incoming, placeOfStore(file));
-    } finally {
-      source.close();
-    }
-  });
+    }),
+  );
 }
 
 /** The usual hints are about the store; this file is not it. */
-function guardBackup(from: string, action: () => void): void {
+function guardBackup(from: string, action: () => unknown): void {
   try {
     guardStore(from, action);
   } catch (error) {
@@ -198,30 +189,18 @@ function replaceUnderLock({ db, file }: StoreHandle, incoming: string, kept: str
   db.prepare("ATTACH ? AS incoming").run(incoming);
   db.exec("PRAGMA foreign_keys = OFF"); // Has no effect inside a transaction.
   return inTransaction(db, () => {
-    if (kept) keepPresent(file, kept);
+    // A second connection sees exactly what was committed before our lock.
+    if (kept) withConnection(file, { readOnly: true }, (before) => copyDatabase(before, kept, placeOfStore(file)));
     replaceContent(db);
     applyMigrations(db, file, migrations); // In the same transaction, so no process sees an old schema.
     afterRestore(db);
     const [problem] = db.prepare("PRAGMA main.foreign_key_check").all();
-    if (problem) throw brokenLinks(String(problem["table"]));
+    if (problem) {
+      const text = `the backup has broken links in table ${problem["table"]}; nothing was changed`;
+      throw new HaversackError("store-corrupt", text, { hint: "use another backup" });
+    }
     return tableNames(db).length;
   });
-}
-
-function brokenLinks(table: string): HaversackError {
-  return new HaversackError("store-corrupt", `the backup has broken links in table ${table}; nothing was changed`, {
-    hint: "use another backup",
-  });
-}
-
-/** A second connection sees exactly what was committed before our lock. */
-function keepPresent(file: string, kept: string): void {
-  const db: DatabaseSync = connect(file, { readOnly: true });
-  try {
-    copyDatabase(db, kept, placeOfStore(file));
-  } finally {
-    db.close();
-  }
 }
 
 /** -wal moves with the file it belongs to; -shm is only an index of it. */
@@ -263,8 +242,17 @@ export function replaceContent(db: DatabaseSync): void {
     db.exec(`INSERT INTO main.${quoteName(name)} (${columns}) SELECT ${columns} FROM incoming.${quoteName(name)}`);
   }
   for (const { sql } of own.filter(({ type }) => type === "index")) db.exec(sql);
-  copySequences(db, objects);
-  enterDirectly(db);
+  if (objects.some(({ name }) => name === "sqlite_sequence")) {
+    // The highest ids ever given. Without them AUTOINCREMENT would reuse ids.
+    db.exec(
+      "DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence SELECT * FROM incoming.sqlite_sequence",
+    );
+  }
+  // For virtual tables: only their schema row has to be written.
+  db.exec(`PRAGMA writable_schema = ON;
+    INSERT INTO main.sqlite_schema SELECT type, name, tbl_name, 0, sql FROM incoming.sqlite_schema
+      WHERE type = 'table' AND rootpage = 0;
+    PRAGMA writable_schema = RESET`);
   db.exec(
     `PRAGMA main.user_version = ${pragma(db, "user_version")}; PRAGMA main.application_id = ${pragma(db, "application_id")}`,
   );
@@ -296,20 +284,6 @@ function dropEverything(db: DatabaseSync): void {
   for (const { type, name } of select.all() as unknown as SchemaRow[]) {
     db.exec(`DROP ${type} IF EXISTS main.${quoteName(name)}`);
   }
-}
-
-/** The highest ids ever given. Without them AUTOINCREMENT would reuse ids. */
-function copySequences(db: DatabaseSync, objects: SchemaRow[]): void {
-  if (!objects.some(({ name }) => name === "sqlite_sequence")) return;
-  db.exec("DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence SELECT * FROM incoming.sqlite_sequence");
-}
-
-/** For virtual tables: only their schema row has to be written. */
-function enterDirectly(db: DatabaseSync): void {
-  db.exec(`PRAGMA writable_schema = ON;
-    INSERT INTO main.sqlite_schema SELECT type, name, tbl_name, 0, sql FROM incoming.sqlite_schema
-      WHERE type = 'table' AND rootpage = 0;
-    PRAGMA writable_schema = RESET`);
 }
 
 function pragma(db: DatabaseSync, name: string): number {

@@ -6,7 +6,7 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { errorText } from "../../../base/errors.ts";
-import { connect, guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault } from "../connect.ts";
+import { guardStore, SQLITE_BUSY, SQLITE_CORRUPT, sqliteCode, storeFault, withConnection } from "../connect.ts";
 import { type Migration, migrations } from "../migrations.ts";
 import { notFound } from "../open.ts";
 import { examineSchema, latestVersion, readPragma } from "../schema.ts";
@@ -64,49 +64,41 @@ export function checkStore(
     }
   };
 
-  let db: DatabaseSync | undefined;
-  step(() => {
-    db = connect(file, { readOnly: true });
-  });
-  if (!db) return { ok: false, problems, facts };
-  const open = db;
-  try {
-    let isOurs = false;
-    step(() => {
-      const schema = examineSchema(open, file, list);
-      if (schema.state === "empty") problems.push("empty: the file holds no tables yet");
-      problems.push(...schema.problems);
-      isOurs = schema.problems.length === 0;
-      facts.version = readPragma(open, "user_version");
-      facts.pages = readPragma(open, "page_count");
-      facts.freePages = readPragma(open, "freelist_count");
-    });
-    // Reading a foreign table may run code, and the checks read every table.
-    if (isOurs) {
-      step(() => problems.push(...integrityProblems(open)));
-      step(() => problems.push(...foreignKeyProblems(open)));
+  step(() =>
+    withConnection(file, { readOnly: true }, (db) => {
+      let isOurs = false;
       step(() => {
-        for (const name of tableNames(open)) step(() => (facts.rows[name] = countRows(open, name)));
+        const schema = examineSchema(db, file, list);
+        if (schema.state === "empty") problems.push("empty: the file holds no tables yet");
+        problems.push(...schema.problems);
+        isOurs = schema.problems.length === 0;
+        facts.version = readPragma(db, "user_version");
+        facts.pages = readPragma(db, "page_count");
+        facts.freePages = readPragma(db, "freelist_count");
       });
-    }
-  } finally {
-    open.close();
-  }
+      // Reading a foreign table may run code, and the checks read every table.
+      if (!isOurs) return;
+      step(() => problems.push(...integrityProblems(db)));
+      step(() => problems.push(...foreignKeyProblems(db)));
+      step(() => {
+        for (const name of tableNames(db)) step(() => (facts.rows[name] = countRows(db, name)));
+      });
+    }),
+  );
   return { ok: problems.length === 0, problems, facts };
 }
 
 /** Whether another program blocks all writers for longer than a normal write takes. */
 export function isWriteLocked(file: string): boolean {
-  const db = connect(file, { busyMs: 1000 });
-  try {
-    db.exec("BEGIN IMMEDIATE; ROLLBACK");
-    return false;
-  } catch (error) {
-    if (sqliteCode(error) === SQLITE_BUSY) return true;
-    throw error;
-  } finally {
-    db.close();
-  }
+  return withConnection(file, { busyMs: 1000 }, (db) => {
+    try {
+      db.exec("BEGIN IMMEDIATE; ROLLBACK");
+      return false;
+    } catch (error) {
+      if (sqliteCode(error) === SQLITE_BUSY) return true;
+      throw error;
+    }
+  });
 }
 
 export function integrityProblems(db: DatabaseSync): string[] {
@@ -160,18 +152,9 @@ const SHOWN = 5;
 const MAX_CHARS = 200;
 
 export function peekStore(file: string): StorePeek {
-  const db = connect(file, { readOnly: true });
-  try {
-    const counts = ["tasks", "messages", "agents", "sessions", "skills"].map((name) => ({
-      name,
-      count: Number(db.prepare(`SELECT count(*) AS n FROM ${name}`).get()?.["n"]),
-    }));
-    return {
-      rows: counts,
-      tasks: newestTitles(db, { limit: SHOWN, maxChars: MAX_CHARS }),
-      messages: newestMessages(db, { limit: SHOWN, maxChars: MAX_CHARS }),
-    };
-  } finally {
-    db.close();
-  }
+  return withConnection(file, { readOnly: true }, (db) => ({
+    rows: ["tasks", "messages", "agents", "sessions", "skills"].map((name) => ({ name, count: countRows(db, name) })),
+    tasks: newestTitles(db, { limit: SHOWN, maxChars: MAX_CHARS }),
+    messages: newestMessages(db, { limit: SHOWN, maxChars: MAX_CHARS }),
+  }));
 }

@@ -1,5 +1,4 @@
 /** Removes rows from a store: on demand by `haversack store purge`, and old sessions automatically. */
-
 import type { DatabaseSync } from "node:sqlite";
 import { writeStore } from "../access.ts";
 import { openDatabase } from "../open.ts";
@@ -23,25 +22,13 @@ export const OLD_SESSIONS = "SELECT session_id, agent_id FROM sessions WHERE las
 const FREE = `session_id NOT IN (${HOLDING_SESSIONS})`;
 
 /** What `store purge` removes on request. */
-export const purgeRules: readonly PurgeRule[] = rulesFor({ oldSessions: OLD_SESSIONS, isKept: "" });
+export const purgeRules: readonly PurgeRule[] = rulesFor();
 
 /** What is removed automatically: the same, except for rows of tasks in progress. */
-export const retirementRules: readonly PurgeRule[] = rulesFor({
-  oldSessions: `${OLD_SESSIONS} AND ${FREE}`,
-  isKept: ` AND ${FREE}`,
-  gitStates: ` AND task NOT IN (${HELD_TASKS})`,
-});
+export const retirementRules: readonly PurgeRule[] = rulesFor(` AND ${FREE}`, ` AND task NOT IN (${HELD_TASKS})`);
 
-function rulesFor({
-  oldSessions,
-  isKept,
-  gitStates = "",
-}: {
-  oldSessions: string;
-  isKept: string;
-  gitStates?: string;
-}): PurgeRule[] {
-  const ofOldSessions = `(session_id, agent_id) IN (${oldSessions})`;
+function rulesFor(isKept = "", gitStates = ""): PurgeRule[] {
+  const ofOldSessions = `(session_id, agent_id) IN (${OLD_SESSIONS}${isKept})`;
   return [
     ...[
       "ledger",

@@ -76,12 +76,17 @@ export function listDependencies(db: DatabaseSync, taskId: string): DependencyLi
   return { dependsOn: read("task", "depends_on"), neededBy: read("depends_on", "task") };
 }
 
-export function isWaiting(type: DependencyType): boolean {
+export function isWaiting(type: string): boolean {
   return type !== "relates_to";
 }
 
-/** The shortest path (breadth first) from one task to another along its dependencies, including both ends. */
-export function pathBetween(db: DatabaseSync, from: number, to: number): number[] | undefined {
+/** The shortest path (breadth first) from one task to another along its dependencies, including both ends. `among`: follow only these. */
+export function pathBetween(
+  db: DatabaseSync,
+  from: number,
+  to: number,
+  among?: ReadonlySet<number>,
+): number[] | undefined {
   const cameFrom = new Map<number, number | undefined>([[from, undefined]]);
   for (const seq of cameFrom.keys()) {
     if (seq === to) {
@@ -91,7 +96,8 @@ export function pathBetween(db: DatabaseSync, from: number, to: number): number[
     }
     const sql = `SELECT depends_on FROM dependencies WHERE task = ? AND type IN ${WAITING}`;
     const next = all<{ depends_on: number }>(db, sql, seq);
-    for (const { depends_on } of next) if (!cameFrom.has(depends_on)) cameFrom.set(depends_on, seq);
+    for (const { depends_on } of next)
+      if (!cameFrom.has(depends_on) && (among?.has(depends_on) ?? true)) cameFrom.set(depends_on, seq);
   }
   return undefined;
 }

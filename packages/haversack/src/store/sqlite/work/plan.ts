@@ -7,7 +7,7 @@ import { columnOf, isSettled, type Story, type Task, type TaskField } from "../.
 import type { Actor, PlanImport, PlanReport, TaskChanges } from "../../work-store.ts";
 import { addDependency } from "./dependencies.ts";
 import { createStory, updateStory } from "./groups.ts";
-import { findSeq, findStory, findTask } from "./ids.ts";
+import { findEpic, findSeq, findStory, findTask } from "./ids.ts";
 import { all, one, TASK_COLUMNS, type TaskRow, toStory, toTasks } from "./rows.ts";
 import { applyStatus } from "./status.ts";
 import { createTask, updateTask } from "./tasks.ts";
@@ -43,10 +43,13 @@ function takePlan(db: DatabaseSync, plan: PlanImport, by: Actor): PlanReport {
       report.behind.push({ id: task.id, number: planned.number, title: planned.title, status: task.status });
     }
   }
-  for (const { planned, previous } of sequence(plan)) {
-    const added = depend(db, { planned, previous, ids, all: plan.tasks, by, report });
-    const known = fields.get(planned);
-    if (known && added) known.push("depends_on");
+  for (const [at, planned] of plan.tasks.entries()) {
+    const named = planned.dependsOn.map((number) => plan.tasks.find((other) => other.number === number));
+    const targets = new Set([...named, plan.isSequential ? plan.tasks[at - 1] : undefined]);
+    const dependsOn = [...targets].flatMap((target) => (target ? [ids.get(target) as string] : []));
+    const { isAdded, problems } = depend(db, ids.get(planned) as string, dependsOn, by);
+    report.problems.push(...problems.map((text) => ({ where: `Task ${planned.number}`, text })));
+    if (isAdded) fields.get(planned)?.push("depends_on");
   }
   for (const { planned } of pairs) {
     const brief = { id: ids.get(planned) as string, number: planned.number, title: planned.title };
@@ -80,16 +83,12 @@ function storyOf(
   }
   const story = toStory(findStory(db, known));
   const isOurs = storyId === undefined && story.source === "plan";
-  const epic = epicId === undefined ? undefined : epicOf(db, epicId);
+  const epic = epicId === undefined ? undefined : findEpic(db, epicId).id;
   const changes = {
     ...(isOurs && story.title !== title && { title }),
     ...(epic !== undefined && epic !== story.epicId && { epicId: epic }),
   };
   return { story: Object.keys(changes).length > 0 ? updateStory(db, story.id, changes, by) : story, isNew: false };
-}
-
-function epicOf(db: DatabaseSync, id: string): string | undefined {
-  return one<{ id: string }>(db, "SELECT id FROM epics WHERE seq = ?", findSeq(db, "epic", id))?.id;
 }
 
 function create(
@@ -153,47 +152,23 @@ function plain(text: string): string {
     .trim();
 }
 
-function* sequence({ tasks, isSequential }: PlanImport): Generator<{ planned: PlannedTask; previous?: PlannedTask }> {
-  let previous: PlannedTask | undefined;
-  for (const planned of tasks) {
-    yield { planned, ...(isSequential && previous && { previous }) };
-    previous = planned;
-  }
-}
-
-/** Returns whether a dependency was added. None is removed: somebody else may have added it. */
+/** Adds dependencies. None is removed: somebody else may have added it. */
 function depend(
   db: DatabaseSync,
-  {
-    planned,
-    previous,
-    ids,
-    all: tasks,
-    by,
-    report,
-  }: {
-    planned: PlannedTask;
-    previous: PlannedTask | undefined;
-    ids: ReadonlyMap<PlannedTask, string>;
-    all: readonly PlannedTask[];
-    by: Actor;
-    report: PlanReport;
-  },
-): boolean {
-  const targets = planned.dependsOn.map((number) => tasks.find((other) => other.number === number));
-  const taskId = ids.get(planned) as string;
+  taskId: string,
+  targets: readonly string[],
+  by: Actor,
+): { isAdded: boolean; problems: string[] } {
+  const problems: string[] = [];
   let isAdded = false;
-  for (const target of new Set([...targets, previous])) {
-    if (!target) continue;
-    const dependsOnId = ids.get(target) as string;
+  for (const dependsOnId of targets) {
     const sql = "SELECT 1 FROM dependencies WHERE task = ? AND depends_on = ?";
-    const isKnown = one(db, sql, findSeq(db, "task", taskId), findSeq(db, "task", dependsOnId));
-    if (isKnown) continue;
+    if (one(db, sql, findSeq(db, "task", taskId), findSeq(db, "task", dependsOnId))) continue;
     const outcome = addDependency(db, { taskId, dependsOnId, type: "blocks" }, by);
     if (outcome.kind === "cycle") {
       const path = outcome.path.map(({ id, title }) => `${id} (${title})`).join(" -> ");
-      report.problems.push({ where: `Task ${planned.number}`, text: `would wait for itself: ${path}; left out` });
+      problems.push(`would wait for itself: ${path}; left out`);
     } else isAdded = true;
   }
-  return isAdded;
+  return { isAdded, problems };
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { DependencyRecord, ImportReport } from "../../../record-fields.ts";
 import type { Actor } from "../../../work-store.ts";
+import { isWaiting, pathBetween } from "../dependencies.ts";
 import { all, note, one, run, WAITING } from "../rows.ts";
 import { seqOf } from "./write-record.ts";
 
@@ -33,9 +34,14 @@ export function importDependencies(
   }
   const sql = `SELECT task, depends_on FROM dependencies WHERE type IN ${WAITING}`;
   const stored = all<{ task: number; depends_on: number }>(db, sql);
-  const graph = new WaitGraph(stored, wanted);
+  // Only edges that would be on a cycle, if the whole import were accepted, are followed. Otherwise a chain of 10,000 tasks would be
+  // walked 10,000 times.
+  const suspects = tasksInCycles([
+    ...stored.map(({ task, depends_on }): Edge => [task, depends_on]),
+    ...wanted.filter(({ type }) => isWaiting(type)).map(({ task, dependsOn }): Edge => [task, dependsOn]),
+  ]);
   for (const edge of wanted) {
-    if (!importOne(db, edge, graph, report)) continue;
+    if (!importOne(db, edge, suspects, report)) continue;
     const id = idOf(db, edge.task);
     if (newTasks.has(id)) continue;
     const target = idOf(db, edge.dependsOn);
@@ -53,7 +59,7 @@ interface Wanted {
 }
 
 /** Returns whether something changed. */
-function importOne(db: DatabaseSync, edge: Wanted, graph: WaitGraph, report: ImportReport): boolean {
+function importOne(db: DatabaseSync, edge: Wanted, suspects: ReadonlySet<number>, report: ImportReport): boolean {
   const { name, task, dependsOn, type, createdAt } = edge;
   const sql = "SELECT type, created_at FROM dependencies WHERE task = ? AND depends_on = ?";
   const stored = one<{ type: string; created_at: string }>(db, sql, task, dependsOn);
@@ -70,70 +76,20 @@ function importOne(db: DatabaseSync, edge: Wanted, graph: WaitGraph, report: Imp
     report.kept.push({ id, fields });
     return false;
   }
-  if (isWaiting(type)) {
-    const path = graph.pathBetween(dependsOn, task);
+  if (isWaiting(type) && suspects.has(task) && suspects.has(dependsOn)) {
+    const path = pathBetween(db, dependsOn, task, suspects);
     if (path) {
       const shown = [task, ...path].map((seq) => idOf(db, seq)).join(" -> ");
       report.problems.push({ where: name, text: `would close a cycle: ${shown}; left out` });
       return false;
     }
-    graph.add(task, dependsOn);
-  } else if (stored) graph.remove(task, dependsOn);
-  run(
-    db,
-    "INSERT INTO dependencies VALUES (?, ?, ?, ?) ON CONFLICT (task, depends_on) DO UPDATE SET type = excluded.type, created_at = excluded.created_at",
-    task,
-    dependsOn,
-    type,
-    createdAt,
-  );
+  }
+  const put =
+    "INSERT INTO dependencies VALUES (?, ?, ?, ?) ON CONFLICT (task, depends_on) DO UPDATE SET type = excluded.type, created_at = excluded.created_at";
+  run(db, put, task, dependsOn, type, createdAt);
   if (stored) report.updated.push({ id, fields });
   else report.added.dependency++;
   return true;
-}
-
-/**
- * Which task waits for which. Only edges that would be on a cycle, if the whole import were accepted, are followed. Otherwise a chain
- * of 10,000 tasks would be walked 10,000 times.
- */
-class WaitGraph {
-  readonly #targets = new Map<number, Set<number>>();
-  readonly #suspects: Set<number>;
-
-  constructor(stored: readonly { task: number; depends_on: number }[], wanted: readonly Wanted[]) {
-    for (const { task, depends_on } of stored) this.add(task, depends_on);
-    this.#suspects = tasksInCycles([
-      ...stored.map(({ task, depends_on }): Edge => [task, depends_on]),
-      ...wanted.filter(({ type }) => isWaiting(type)).map(({ task, dependsOn }): Edge => [task, dependsOn]),
-    ]);
-  }
-
-  add(task: number, dependsOn: number): void {
-    const targets = this.#targets.get(task);
-    if (targets) targets.add(dependsOn);
-    else this.#targets.set(task, new Set([dependsOn]));
-  }
-
-  remove(task: number, dependsOn: number): void {
-    this.#targets.get(task)?.delete(dependsOn);
-  }
-
-  /** A path along dependencies, including both ends. */
-  pathBetween(from: number, to: number): number[] | undefined {
-    if (!this.#suspects.has(from) || !this.#suspects.has(to)) return undefined;
-    const cameFrom = new Map<number, number | undefined>([[from, undefined]]);
-    for (const seq of cameFrom.keys()) {
-      if (seq === to) {
-        const path: number[] = [];
-        for (let at: number | undefined = seq; at !== undefined; at = cameFrom.get(at)) path.unshift(at);
-        return path;
-      }
-      for (const next of this.#targets.get(seq) ?? []) {
-        if (this.#suspects.has(next) && !cameFrom.has(next)) cameFrom.set(next, seq);
-      }
-    }
-    return undefined;
-  }
 }
 
 type Edge = [from: number, to: number];
@@ -165,10 +121,6 @@ function tasksInCycles(edges: readonly Edge[]): Set<number> {
   peel(0);
   peel(1);
   return left;
-}
-
-function isWaiting(type: string): boolean {
-  return type !== "relates_to";
 }
 
 function idOf(db: DatabaseSync, seq: number): string {
