@@ -25,10 +25,16 @@ export function toPostgres(sources, outside) {
 /** The names that these texts import from the converted modules. */
 export function importedNames(texts) {
   const names = new Set();
-  for (const text of texts) {
-    for (const { type, source, specifiers } of parseAst(text, { lang: "ts" }).body)
-      if (type === "ImportDeclaration" && /^\.\/work\/|^\.\/[a-z-]+\.ts$/.test(source.value))
-        for (const { imported } of specifiers) names.add(imported.name);
+  for (const { program, nodes } of texts.map(parse)) {
+    for (const { type, source, specifiers } of program.body) {
+      if (type !== "ImportDeclaration" || !/^\.\/work\/|^\.\/[a-z-]+\.ts$/.test(source.value)) continue;
+      for (const { imported, local } of specifiers) {
+        if (imported) names.add(imported.name);
+        else
+          for (const { object, property } of nodes.filter((node) => node.type === "MemberExpression"))
+            if (object.name === local.name) names.add(property.name);
+      }
+    }
   }
   return names;
 }

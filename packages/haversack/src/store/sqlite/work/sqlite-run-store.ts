@@ -1,49 +1,27 @@
 import type { RunStore } from "../../run-store.ts";
 import { Operations } from "../access.ts";
-import {
-  addMetrics,
-  addSession,
-  addTest,
-  createRun,
-  drainedMachines,
-  getRun,
-  lastRun,
-  listRuns,
-  listRunTasks,
-  listSessions,
-  listTests,
-  metricsSince,
-  requestStop,
-  sessionsSince,
-  setDrained,
-  setTask,
-  stopRequest,
-  takeRun,
-  tasksSince,
-  updateRun,
-  updateSession,
-} from "./runs.ts";
+import * as runs from "./runs.ts";
 
 export class SqliteRunStore extends Operations implements RunStore {
-  createRun = this.writes(createRun);
-  takeRun = this.writes(takeRun);
-  updateRun = this.writes(updateRun);
-  requestStop = this.writes(requestStop);
-  addSession = this.writes(addSession);
-  updateSession = this.writes(updateSession);
-  setTask = this.writes(setTask);
-  addTest = this.writes(addTest);
-  addMetrics = this.writes(addMetrics);
-  setDrained = this.writes(setDrained);
-  getRun = this.reads(getRun);
-  listRuns = this.reads(listRuns);
-  lastRun = this.reads(lastRun);
-  stopRequest = this.reads(stopRequest);
-  listSessions = this.reads(listSessions);
-  sessionsSince = this.reads(sessionsSince);
-  tasksSince = this.reads(tasksSince);
-  listTests = this.reads(listTests);
-  metricsSince = this.reads(metricsSince);
-  drainedMachines = this.reads(drainedMachines);
-  listTasks = this.reads(listRunTasks);
+  createRun = this.writes(runs.createRun);
+  takeRun = this.writes(runs.takeRun);
+  updateRun = this.writes(runs.updateRun);
+  requestStop = this.writes(runs.requestStop);
+  addSession = this.writes(runs.addSession);
+  updateSession = this.writes(runs.updateSession);
+  setTask = this.writes(runs.setTask);
+  addTest = this.writes(runs.addTest);
+  addMetrics = this.writes(runs.addMetrics);
+  setDrained = this.writes(runs.setDrained);
+  getRun = this.reads(runs.getRun);
+  listRuns = this.reads(runs.listRuns);
+  lastRun = this.reads(runs.lastRun);
+  stopRequest = this.reads(runs.stopRequest);
+  listSessions = this.reads(runs.listSessions);
+  sessionsSince = this.reads(runs.sessionsSince);
+  tasksSince = this.reads(runs.tasksSince);
+  listTests = this.reads(runs.listTests);
+  metricsSince = this.reads(runs.metricsSince);
+  drainedMachines = this.reads(runs.drainedMachines);
+  listTasks = this.reads(runs.listRunTasks);
 }

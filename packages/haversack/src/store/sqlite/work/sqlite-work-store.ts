@@ -8,43 +8,20 @@ import type { WorkRecord } from "../../record-fields.ts";
 import type { ClaimRequest, StatusChange, WorkStore } from "../../work-store.ts";
 import { Operations, readStore, readTogether, type StoreHandle, writeStore } from "../access.ts";
 import { addToOutbox } from "../outbox/outbox.ts";
-import {
-  addAgent,
-  findAgent,
-  getAgent,
-  inbox,
-  listAgents,
-  markRead,
-  recordSkill,
-  removeAgent,
-  seeAgent,
-  sendMessage,
-  skillHistory,
-} from "./agents.ts";
-import { claim, farLeases, hasExpired, heartbeat, listClaims, release, settleClaims, touchClaims } from "./claims.ts";
-import { addDependency, listDependencies, removeDependency } from "./dependencies.ts";
-import { createEpic, createStory, listEpics, listStories, updateEpic, updateStory } from "./groups.ts";
-import { decay, getHandoff, listHandoffs, readHandoffDetails, restore, setHandoff } from "./handoffs.ts";
-import { findAny, findEpic, findLonger, findStory, planIds } from "./ids.ts";
+import * as agents from "./agents.ts";
+import * as claims from "./claims.ts";
+import * as dependencies from "./dependencies.ts";
+import * as groups from "./groups.ts";
+import * as handoffs from "./handoffs.ts";
+import * as ids from "./ids.ts";
 import { listLeft } from "./last-holders.ts";
 import { importPlan } from "./plan.ts";
-import { filesInProgress, lastBatch, nextTasks, recordBatch } from "./queue.ts";
+import * as queue from "./queue.ts";
 import { exportRecords } from "./records/export-records.ts";
 import { importRecords } from "./records/import-records.ts";
-import { addActivity, listActivity, toEpic, toStory } from "./rows.ts";
-import { resolveBlockers, setBlocker, setStatus } from "./status.ts";
-import {
-  countTasks,
-  createTask,
-  getTask,
-  listBlockers,
-  listFailures,
-  listTasks,
-  recordFailure,
-  updateTask,
-  updateWip,
-  wipHistory,
-} from "./tasks.ts";
+import * as rows from "./rows.ts";
+import * as status from "./status.ts";
+import * as tasks from "./tasks.ts";
 
 /**
  * A change to the local snapshot of shared work, made while the shared store cannot be reached. In the same transaction it goes into the
@@ -57,21 +34,21 @@ export async function changeOffline(
 ): Promise<unknown> {
   const last = args.at(-1) as Date | { at: Date };
   const isTime = last instanceof Date;
-  const ids: string[] = [];
+  const made: string[] = [];
   const afterChange = (db: DatabaseSync, result: unknown) => {
     if (shortRefusal(result) !== undefined) return;
     const claimed = claimedIn(name, args, result);
     const sent = sentArgs(name, args.slice(0, -1), result);
-    const call = { name, args: sent, ...(!isTime && { by: last }), at: isTime ? last : last.at, ids };
+    const call = { name, args: sent, ...(!isTime && { by: last }), at: isTime ? last : last.at, ids: made };
     const taskId = claimed ?? (sent[0] as { taskId?: string } | undefined)?.taskId;
     addToOutbox(db, "call", () => call, { isClaim: claimed !== undefined, ...(taskId !== undefined && { taskId }) });
   };
-  planIds(handle.db, { wanted: [], made: ids, moreDigits: 2 });
+  ids.planIds(handle.db, { wanted: [], made, moreDigits: 2 });
   try {
     const store = new SqliteWorkStore({ ...handle, afterChange });
     return await (store[name] as (...args: unknown[]) => Promise<unknown>)(...args);
   } finally {
-    planIds(handle.db, undefined);
+    ids.planIds(handle.db, undefined);
   }
 }
 
@@ -105,84 +82,84 @@ function sentArgs(name: OfflineChange, args: readonly unknown[], result: unknown
 }
 
 export class SqliteWorkStore extends Operations implements WorkStore {
-  createEpic = this.#writes(createEpic);
-  updateEpic = this.#writes(updateEpic);
+  createEpic = this.#writes(groups.createEpic);
+  updateEpic = this.#writes(groups.updateEpic);
   getEpic = this.reads((db, id: string) => {
-    const row = findEpic(db, id);
-    return { ...toEpic(row), counts: countTasks(db, { epicId: row.id }) };
+    const row = ids.findEpic(db, id);
+    return { ...rows.toEpic(row), counts: tasks.countTasks(db, { epicId: row.id }) };
   });
-  listEpics = this.reads(listEpics);
-  createStory = this.#writes(createStory);
-  updateStory = this.#writes(updateStory);
+  listEpics = this.reads(groups.listEpics);
+  createStory = this.#writes(groups.createStory);
+  updateStory = this.#writes(groups.updateStory);
   getStory = this.reads((db, id: string) => {
-    const row = findStory(db, id);
-    return { ...toStory(row), counts: countTasks(db, { storyId: row.id }) };
+    const row = ids.findStory(db, id);
+    return { ...rows.toStory(row), counts: tasks.countTasks(db, { storyId: row.id }) };
   });
-  listStories = this.reads(listStories);
+  listStories = this.reads(groups.listStories);
 
-  createTask = this.#writes(createTask);
-  updateTask = this.#writes(updateTask);
-  getTask: WorkStore["getTask"] = async (id, at) => this.#readAt(at, (db) => getTask(db, id));
-  listTasks: WorkStore["listTasks"] = async (query) => this.#readAt(query.at, (db) => listTasks(db, query));
-  countTasks: WorkStore["countTasks"] = async (scope, at) => this.#readAt(at, (db) => countTasks(db, scope));
-  setStatus = this.#writes(setStatus);
-  addDependency = this.#writes(addDependency);
-  removeDependency = this.#writes(removeDependency);
-  listDependencies = this.reads(listDependencies);
-  setBlocker = this.#writes(setBlocker);
-  resolveBlockers = this.#writes(resolveBlockers);
-  listBlockers = this.reads(listBlockers);
-  recordFailure = this.#writes(recordFailure);
-  listFailures = this.reads(listFailures);
+  createTask = this.#writes(tasks.createTask);
+  updateTask = this.#writes(tasks.updateTask);
+  getTask: WorkStore["getTask"] = async (id, at) => this.#readAt(at, (db) => tasks.getTask(db, id));
+  listTasks: WorkStore["listTasks"] = async (query) => this.#readAt(query.at, (db) => tasks.listTasks(db, query));
+  countTasks: WorkStore["countTasks"] = async (scope, at) => this.#readAt(at, (db) => tasks.countTasks(db, scope));
+  setStatus = this.#writes(status.setStatus);
+  addDependency = this.#writes(dependencies.addDependency);
+  removeDependency = this.#writes(dependencies.removeDependency);
+  listDependencies = this.reads(dependencies.listDependencies);
+  setBlocker = this.#writes(status.setBlocker);
+  resolveBlockers = this.#writes(status.resolveBlockers);
+  listBlockers = this.reads(tasks.listBlockers);
+  recordFailure = this.#writes(tasks.recordFailure);
+  listFailures = this.reads(tasks.listFailures);
 
-  nextTasks: WorkStore["nextTasks"] = async (query) => this.#readAt(query.at, (db) => nextTasks(db, query));
+  nextTasks: WorkStore["nextTasks"] = async (query) => this.#readAt(query.at, (db) => queue.nextTasks(db, query));
   filesInProgress: WorkStore["filesInProgress"] = async (scope, at) =>
-    this.#readAt(at, (db) => filesInProgress(db, scope));
-  lastBatch = this.reads(lastBatch);
-  recordBatch = this.#writes(recordBatch);
+    this.#readAt(at, (db) => queue.filesInProgress(db, scope));
+  lastBatch = this.reads(queue.lastBatch);
+  recordBatch = this.#writes(queue.recordBatch);
 
-  claim = this.#writes(claim);
-  heartbeat = this.#writes(heartbeat);
-  release = this.#writes(release);
-  listClaims: WorkStore["listClaims"] = async ({ agent, at }) => this.#readAt(at, (db) => listClaims(db, agent));
+  claim = this.#writes(claims.claim);
+  heartbeat = this.#writes(claims.heartbeat);
+  release = this.#writes(claims.release);
+  listClaims: WorkStore["listClaims"] = async ({ agent, at }) => this.#readAt(at, (db) => claims.listClaims(db, agent));
   listLeft: WorkStore["listLeft"] = async ({ limit, at }) => this.#readAt(at, (db) => listLeft(db, limit));
   updateWip: WorkStore["updateWip"] = this.#writes((db, change, by) => {
-    touchClaims(db, by);
-    return updateWip(db, change, by);
+    claims.touchClaims(db, by);
+    return tasks.updateWip(db, change, by);
   });
-  wipHistory = this.reads(wipHistory);
+  wipHistory = this.reads(tasks.wipHistory);
 
   setHandoff: WorkStore["setHandoff"] = this.#writes((db, handoff, by) => {
-    touchClaims(db, by);
-    return setHandoff(db, handoff, by);
+    claims.touchClaims(db, by);
+    return handoffs.setHandoff(db, handoff, by);
   });
-  getHandoff = this.reads(getHandoff);
-  readHandoffDetails = this.reads(readHandoffDetails);
-  listHandoffs = this.reads(listHandoffs);
-  decay = this.#writes(decay);
-  restore = this.#writes(restore);
+  getHandoff = this.reads(handoffs.getHandoff);
+  readHandoffDetails = this.reads(handoffs.readHandoffDetails);
+  listHandoffs = this.reads(handoffs.listHandoffs);
+  decay = this.#writes(handoffs.decay);
+  restore = this.#writes(handoffs.restore);
 
   recordActivity: WorkStore["recordActivity"] = async (activity) =>
-    writeStore(this.handle, (db) => ({ id: addActivity(db, activity) }));
-  listActivity = this.reads(listActivity);
-  addAgent = this.#writes(addAgent);
-  seeAgent = this.#writes(seeAgent);
-  getAgent = this.reads(getAgent);
-  removeAgent = this.#writes(removeAgent);
-  listAgents = this.reads(listAgents);
-  sendMessage = this.#writes(sendMessage);
-  inbox = this.reads(inbox);
+    writeStore(this.handle, (db) => ({ id: rows.addActivity(db, activity) }));
+  listActivity = this.reads(rows.listActivity);
+  addAgent = this.#writes(agents.addAgent);
+  seeAgent = this.#writes(agents.seeAgent);
+  getAgent = this.reads(agents.getAgent);
+  removeAgent = this.#writes(agents.removeAgent);
+  listAgents = this.reads(agents.listAgents);
+  sendMessage = this.#writes(agents.sendMessage);
+  inbox = this.reads(agents.inbox);
   markRead: WorkStore["markRead"] = this.#writes((db, { ids, ...agent }, at) =>
-    markRead(db, findAgent(db, agent).seq, ids, at),
+    agents.markRead(db, agents.findAgent(db, agent).seq, ids, at),
   );
-  recordSkill = this.#writes(recordSkill);
-  skillHistory = this.reads(skillHistory);
+  recordSkill = this.#writes(agents.recordSkill);
+  skillHistory = this.reads(agents.skillHistory);
 
   findId = this.reads((db, id: string) => {
-    const { kind, id: whole } = findAny(db, id);
+    const { kind, id: whole } = ids.findAny(db, id);
     return { kind, id: whole };
   });
-  findLonger = this.reads(findLonger);
+  findLonger = this.reads(ids.findLonger);
 
   importPlan = this.#writes(importPlan);
 
@@ -200,8 +177,9 @@ export class SqliteWorkStore extends Operations implements WorkStore {
 
   /** Returns expired claims first; only then does a read write. If the store is read-only, expired claims are still shown. */
   #readAt<T>(at: Date, read: (db: DatabaseSync) => T): T {
-    const isDue = (db: DatabaseSync) => hasExpired(db, at) || farLeases(db, at).length > 0;
-    if (!this.handle.isReadOnly && readStore(this.handle, isDue)) writeStore(this.handle, (db) => settleClaims(db, at));
+    const isDue = (db: DatabaseSync) => claims.hasExpired(db, at) || claims.farLeases(db, at).length > 0;
+    if (!this.handle.isReadOnly && readStore(this.handle, isDue))
+      writeStore(this.handle, (db) => claims.settleClaims(db, at));
     return readStore(this.handle, read);
   }
 
@@ -212,7 +190,7 @@ export class SqliteWorkStore extends Operations implements WorkStore {
     return async (...args) => {
       const last = args.at(-1) as Date | { at: Date };
       return writeStore(this.handle, (db) => {
-        settleClaims(db, last instanceof Date ? last : last.at);
+        claims.settleClaims(db, last instanceof Date ? last : last.at);
         return change(db, ...args);
       });
     };
