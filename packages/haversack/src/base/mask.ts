@@ -20,23 +20,7 @@ const PIECE = 250_000;
 /** Patterns treat it as white space and as the start of a line. */
 const LINE_MARK = "\u2028";
 
-/** In JSON and in code, the two characters \n end a line. Turns them into a real line break plus a mark to restore them later. */
-function realLines(text: string): string {
-  return text.includes("\\n") && !text.includes(LINE_MARK) ? text.replaceAll("\\n", `\n${LINE_MARK}`) : text;
-}
-
-/** Undoes `realLines`. */
-function escapedLines(text: string): string {
-  return text.replaceAll(`\n${LINE_MARK}`, "\\n");
-}
-
 const WORDS = [...new Set([...KEY_WORDS, ...PLACE_WORDS, ...ASSIGNED_WORDS])];
-
-/** Fast check: most texts contain none of the words that indicate a secret. */
-function mayHoldSecret(text: string): boolean {
-  const lower = text.toLowerCase();
-  return WORDS.some((word) => lower.includes(word)) || text.search(KEY_ROW) >= 0 || PORT.test(text);
-}
 
 export function maskSecrets(text: string): string {
   if (text.length <= PIECE) return maskPiece(text);
@@ -61,18 +45,21 @@ function pieceEnd(text: string, start: number): number {
 }
 
 function maskPiece(text: string): string {
-  if (!mayHoldSecret(text)) return text;
-  let result = realLines(text);
-  const isEscaped = result !== text;
+  // Most texts contain none of the words that indicate a secret.
+  const lower = text.toLowerCase();
+  if (!WORDS.some((word) => lower.includes(word)) && text.search(KEY_ROW) < 0 && !PORT.test(text)) return text;
+  // In JSON and in code, the two characters \n end a line. They become a real line break plus a mark to restore them later.
+  const isEscaped = text.includes("\\n") && !text.includes(LINE_MARK);
+  let result = isEscaped ? text.replaceAll("\\n", `\n${LINE_MARK}`) : text;
   // Masking may uncover another secret that was joined to the first. More than two rounds are needed only by an attack.
   for (let round = 0; round < 4; round++) {
     const before = result;
     result = maskKnownKeys(maskPrivateKeys(result));
-    const lower = result.toLowerCase();
-    result = maskAssignments(maskCommands(maskPlaces(result, lower), lower), lower);
+    const now = result.toLowerCase();
+    result = maskAssignments(maskCommands(maskPlaces(result, now), now), now);
     if (result === before) break;
   }
-  return isEscaped ? escapedLines(result) : result;
+  return isEscaped ? result.replaceAll(`\n${LINE_MARK}`, "\\n") : result;
 }
 
 // Secrets that a single text does not reveal: a field name with its value, or the lines of a list.

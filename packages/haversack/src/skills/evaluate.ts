@@ -435,15 +435,8 @@ function readCase(value: unknown, id: string, skill: string | undefined): EvalCa
   if (entry["should_trigger"] !== undefined) {
     if (typeof entry["should_trigger"] !== "boolean") return '"should_trigger" must be true or false.';
     if (skill === undefined) return 'A list with "should_trigger" speaks of one skill: name it with --skill.';
-    const fires = entry["should_trigger"];
-    return {
-      id: ownId,
-      prompt,
-      expected: fires ? [skill] : [],
-      negativeFor: fires ? [] : [skill],
-      acceptable: [],
-      source: sourceOf(entry, [skill]),
-    };
+    const [expected, negative_for] = entry["should_trigger"] ? [[skill], []] : [[], [skill]];
+    return readCase({ id: entry["id"], prompt, source: entry["source"], expected, negative_for }, id, skill);
   }
   const fits = entry["expected"] === undefined ? entry["expect"] : entry["expected"];
   const expected = idList(fits);

@@ -12,6 +12,7 @@ import {
   later,
   looksRandom,
   mask,
+  masking,
 } from "./value.ts";
 
 /** `lower`: the text in lower case. */
@@ -20,7 +21,7 @@ export function maskAssignments(text: string, lower: string): string {
   let result = text.replace(ENV_LINE(), maskEnvLine).replace(ASSIGNMENT(), maskAssignment);
   if (lower.includes("</")) result = result.replace(ELEMENT(), maskElement);
   if (lower.includes("value")) result = result.replace(PAIR(), maskPair);
-  if (lower.includes("phrase") || lower.includes("mnemonic")) result = result.replace(PHRASE, maskPhrase);
+  if (lower.includes("phrase") || lower.includes("mnemonic")) result = result.replace(PHRASE, masking("password"));
   return result.replace(SAID(), maskSaid);
 }
 
@@ -284,10 +285,6 @@ function maskSaid(
 /** A quoted phrase of three words or more. */
 const PHRASE =
   /((?:pass[ _-]?phrase|seed[ _-]?phrase|mnemonic)(?:\s{1,4}is)?:?\s{1,4}["'])([a-z]+(?: [a-z]+){2,30})(?=["'])/gi;
-
-function maskPhrase(_match: string, before: string): string {
-  return before + mask("password");
-}
 
 /** Letters with digits, but not an algorithm, version or size: `sha256-hashed`, `v2.1`, `16-byte`, `base64`. */
 function isPasswordLike(value: string): boolean {

@@ -2,7 +2,7 @@
  * Keys with a recognizable format, mostly a vendor's prefix. The rest of the key must not consist of words (`sk-loading-box-2`) or be a
  * placeholder (`ghp_xxxxxxxx`).
  */
-import { decodeBase64, isJumble, isName, isPlaceholder, later, mask } from "./value.ts";
+import { decodeBase64, isJumble, isName, isPlaceholder, later, mask, masking } from "./value.ts";
 
 export function maskKnownKeys(text: string): string {
   if (!hasKey(text)) return text;
@@ -20,7 +20,9 @@ function maskEach(text: string): string {
   for (const [kind, inside, pattern] of MARKED) {
     if (result.includes(inside)) result = result.replace(pattern, mask(kind));
   }
-  return result.includes("_") ? result.replace(UNKNOWN_MAKER, maskUnknownMaker) : result;
+  return result.includes("_")
+    ? result.replace(UNKNOWN_MAKER, (key, rest) => (isJumble(rest) ? mask("api-key") : key))
+    : result;
 }
 
 /** Every key of a known format has a run of at least 16 letters, digits, `_` and `-`. */
@@ -170,20 +172,23 @@ const MARKED: readonly (readonly [kind: string, inside: string, pattern: RegExp]
 /** A short word, an underscore and 32 or more random characters: how most vendors format their keys today. */
 const UNKNOWN_MAKER = /(?<![\w.-])[A-Za-z][a-z0-9]{1,11}(?:_[a-z0-9]{1,8}){0,3}_([A-Za-z0-9]{32,})/g;
 
-function maskUnknownMaker(match: string, rest: string): string {
-  return isJumble(rest) ? mask("api-key") : match;
-}
-
 // Private keys: complete or cut off at either end, as in files or quoted in code, JSON, diffs and shell lines. Also the same keys in base64,
 // as Kubernetes stores them.
 
 export function maskPrivateKeys(text: string): string {
   let result = text;
-  if (result.includes("PRIVATE KEY")) result = maskKeyTails(maskKeyHeads(maskWholeKeys(result)));
-  if (result.includes("LS0tLS1CRUdJTi")) result = result.replace(BASE64_PEM, maskEncodedKey);
-  if (result.includes("Private-Lines:"))
-    result = result.replace(PUTTY, (_, head: string) => head + mask("private-key"));
-  if (result.includes('"kty')) result = result.replace(JWK, (_, before: string) => before + mask("private-key"));
+  if (result.includes("PRIVATE KEY")) {
+    result = maskWholeKeys(result);
+    // Keys with the end cut off, and short keys.
+    if (result.includes("-----BEGIN ")) result = result.replace(KEY_HEAD(), mask("private-key"));
+    result = maskKeyTails(result);
+  }
+  if (result.includes("LS0tLS1CRUdJTi"))
+    result = result.replace(BASE64_PEM, (key) =>
+      decodeBase64(key.slice(0, 80)).includes("PRIVATE KEY") ? mask("private-key") : key,
+    );
+  if (result.includes("Private-Lines:")) result = result.replace(PUTTY, masking("private-key"));
+  if (result.includes('"kty')) result = result.replace(JWK, masking("private-key"));
   return BODIES.some((start) => result.includes(start)) ? result.replace(BODY, mask("private-key")) : result;
 }
 
@@ -227,11 +232,6 @@ const KEY_HEAD = later(
   "g",
 );
 
-/** Keys with the end cut off, and short keys. */
-function maskKeyHeads(text: string): string {
-  return text.includes("-----BEGIN ") ? text.replace(KEY_HEAD(), mask("private-key")) : text;
-}
-
 const KEY_LINE = later(`^\\s*${LINE_MARK}["']?[A-Za-z0-9+/=]+["']?[,+]?\\s*${LINE_MARK}$`);
 const KEY_LINE_MAX = 200;
 
@@ -258,10 +258,6 @@ function maskKeyTails(text: string): string {
 
 /** `client-key-data` of a kubeconfig, `tls.key` of a secret. A certificate begins the same way, but is public. */
 const BASE64_PEM = /LS0tLS1CRUdJTi[A-Za-z0-9+/=]{40,}/g;
-
-function maskEncodedKey(match: string): string {
-  return decodeBase64(match.slice(0, 80)).includes("PRIVATE KEY") ? mask("private-key") : match;
-}
 
 /** PuTTY's own format. */
 const PUTTY = /(Private-Lines: \d{1,3}\s{1,2})[A-Za-z0-9+/=\s]{1,20000}(?:Private-MAC: [0-9a-f]+)?/g;

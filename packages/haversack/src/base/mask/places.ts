@@ -9,6 +9,7 @@ import {
   later,
   looksRandom,
   mask,
+  masking,
 } from "./value.ts";
 
 /** Words that indicate a place, and the function that masks it. A pattern is slow at its first use, so it runs only after a word matches. */
@@ -50,12 +51,10 @@ function maskAddress(match: string, before: string, value: string): string {
 /** A password with a `/`, `?` or `#`, which should be escaped but often is not. `host:3000/@scope` is a port, not a password. */
 const LOOSE_ADDRESS =
   /(:\/\/[^\s:@/?#"'`<>]{1,64}:)(?!\d{1,5}[/?#])([^\s@:"'`<>[\]]{1,64})(?=@[\w.-]{1,100}(?:[:/?\s"']|$))/g;
-
-function maskLooseAddress(match: string, before: string, value: string): string {
-  return /[/?#]/.test(value) && !isPlaceholder(value) && !before.endsWith("[masked:")
-    ? before + mask("password")
-    : match;
-}
+const maskLooseAddress = masking(
+  "password",
+  (value, before) => /[/?#]/.test(value) && !isPlaceholder(value) && !before.endsWith("[masked:"),
+);
 
 /** The value of the header, with or without a scheme. */
 const AUTHORIZATION =
@@ -72,10 +71,7 @@ function maskAuthorization(match: string, ...groups: unknown[]): string {
 }
 
 const SCHEME = /\b((?:bearer|basic)\s{1,4})([\w.~+/=-]{16,})/gi;
-
-function maskScheme(match: string, scheme: string, value: string): string {
-  return looksRandom(value) || (value.endsWith("=") && !isName(value)) ? scheme + mask("authorization") : match;
-}
+const maskScheme = masking("authorization", (value) => looksRandom(value) || (value.endsWith("=") && !isName(value)));
 
 /** `req.headers.authorization` is code, not a value. */
 function isExpression(value: string): boolean {
@@ -102,26 +98,21 @@ function maskCookie(match: string, name: string, value: string): string {
 
 /** Cookies with the usual names, anywhere. */
 const SESSION = /((?:_session|sessid|\.sid)=)([\w%.-]{16,4096})/gi;
-
-function maskSession(match: string, before: string, value: string): string {
-  return looksRandom(value) ? before + mask("cookie") : match;
-}
+const maskSession = masking("cookie", looksRandom);
 
 /** `"auth": "dXNlcjpwYXNz"` of Docker, `_auth=dXNlcjpwYXNz` of npm: base64 of `user:password`. */
 const BASIC_AUTH = /(\b_?auth(?:\\{0,3}["'`])?\s{0,4}[:=]\s{0,4}(?:\\{0,3}["'`])?)([A-Za-z0-9+/]{8,}={0,2})/gi;
-
-function maskBasicAuth(match: string, before: string, value: string): string {
-  return /^[\x20-\x7e]{1,200}:[\x20-\x7e]+$/.test(decodeBase64(value)) ? before + mask("authorization") : match;
-}
+const maskBasicAuth = masking("authorization", (value) =>
+  /^[\x20-\x7e]{1,200}:[\x20-\x7e]+$/.test(decodeBase64(value)),
+);
 
 /** Signatures and keys in the query of a URL, and signatures in a header. */
 const QUERY =
   /((?:[?&;](?:sig|hmac|sid|jwt|key|auth)|[?&;,\s](?:x-[a-z]{2,4}-|q-)?signature)=)([^(&\s"'`<>#;,\\]{8,2048})/gi;
-
-function maskQuery(match: string, before: string, value: string): string {
-  const isSecret = !isPlaceholder(value) && (looksRandom(value) || (/sig|hmac/i.test(before) && !isName(value)));
-  return isSecret ? before + mask("signature") : match;
-}
+const maskQuery = masking(
+  "signature",
+  (value, before) => !isPlaceholder(value) && (looksRandom(value) || (/sig|hmac/i.test(before) && !isName(value))),
+);
 
 /** `machine example.com login me password hunter2`, on one line or several. */
 const GAP = String.raw`\s{1,20}${LINE_START}`;
@@ -159,10 +150,10 @@ function maskDirective(match: string, before: string, value: string, offset: num
 /** `host:port:database:user:password`. Code positions have a number in the third field; IPv6 addresses have only short fields. */
 const PGPASS =
   /(?<![\w.*:/@-])([\w.*-]{1,255}:(?:\d{4,5}|\*):(?!\d+:)[\w*-]{1,63}:[\w*.@-]{1,63}:)((?:[^\s:"'`\])\\]|\\[:\\])(?:[^\s"'`\])\\]|\\[:\\]){0,255})(?=[\s"'`\])\\]|$)/g;
-
-function maskPgpass(match: string, before: string, value: string): string {
-  return /^(?:[0-9a-f]{1,4}:){4,}/i.test(before) || isPlaceholder(value) ? match : before + mask("password");
-}
+const maskPgpass = masking(
+  "password",
+  (value, before) => !/^(?:[0-9a-f]{1,4}:){4,}/i.test(before) && !isPlaceholder(value),
+);
 
 /** The values of a Kubernetes Secret in YAML or JSON. Everything under `data` is secret, whatever its name. */
 function maskManifests(text: string): string {
@@ -191,10 +182,7 @@ function maskManifest(text: string): string {
 
 const MANIFEST_PREFIX = later(`^${LINE_START.replace("{0,8})?", "{0,1})?")}`);
 const MANIFEST_VALUE = /^(\s*["']?[\w.-]{1,253}["']?:\s{1,4}["']?)([^\s"',|>][^\s"',]{3,})/;
-
-function maskManifestValue(match: string, before: string, value: string): string {
-  return isPlaceholder(value) || countDigits(value) === value.length ? match : before + mask("secret");
-}
+const maskManifestValue = masking("secret", (value) => !isPlaceholder(value) && countDigits(value) !== value.length);
 
 // Passwords on command lines: long flags, and the short options of well-known programs.
 

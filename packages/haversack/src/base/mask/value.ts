@@ -132,6 +132,11 @@ export function mask(kind: string): string {
   return `[masked:${kind}]`;
 }
 
+/** For a pattern that finds what stands before a value, and the value: masks the values that are secrets. */
+export function masking(kind: string, isSecret: (value: string, before: string) => boolean = () => true) {
+  return (match: string, before: string, value: string) => (isSecret(value, before) ? before + mask(kind) : match);
+}
+
 /** Compiles a pattern at its first use: all of them together take a new process 3 ms, and most commands mask nothing. */
 export function later(source: string, flags = ""): () => RegExp {
   let made: RegExp | undefined;
