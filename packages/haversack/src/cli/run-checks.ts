@@ -4,7 +4,7 @@ import { HaversackError } from "../base/errors.ts";
 import { findOnPath, isOlder, versionOf } from "../clients/client-program.ts";
 import { STREAMED, type StreamedClient, userCommand } from "../clients/streamed.ts";
 import { git, headCommit } from "../engine/artifacts/git-snapshot.ts";
-import { whyWaiting } from "../engine/work/why-waiting.ts";
+import { whyWaiting } from "../engine/work/next-batch.ts";
 import { dirtyFiles } from "../runs/keep-changes.ts";
 import type { RunOptions } from "../runs/run-parts.ts";
 import { findTests } from "../runs/verify.ts";

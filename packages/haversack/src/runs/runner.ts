@@ -5,8 +5,7 @@
  */
 import { HaversackError } from "../base/errors.ts";
 import { headCommit } from "../engine/artifacts/git-snapshot.ts";
-import { pickApart } from "../engine/work/next-batch.ts";
-import { whyWaiting } from "../engine/work/why-waiting.ts";
+import { pickApart, whyWaiting } from "../engine/work/next-batch.ts";
 import type { Run, RunSession, RunTask } from "../store/run-store.ts";
 import type { Scope } from "../store/work-store.ts";
 import { sizeAfter } from "../work/batch.ts";

@@ -3,14 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import {
-  type AgentDetails,
-  addAgent,
-  type ListAgentsInput,
-  listAgents,
-  removeAgent,
-  showAgent,
-} from "../../engine/wake/agents.ts";
+import type { AgentDetails } from "../../engine/library-types.ts";
+import { addAgent, type ListAgentsInput, listAgents, removeAgent, showAgent } from "../../engine/wake/agents.ts";
 import { PROFILES } from "../../skills/showing/activation.ts";
 import { ROLES } from "../../wake/state.ts";
 import {

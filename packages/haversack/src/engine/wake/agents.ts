@@ -1,11 +1,11 @@
 /** Agents by name: who they are, what they hold, and which of them is asking. */
 import { nearest } from "../../base/nearest.ts";
-import type { RemoveAgentOutcome, SkillUse } from "../../store/work-store.ts";
+import type { RemoveAgentOutcome } from "../../store/work-store.ts";
 import { ROLES } from "../../wake/state.ts";
 import type { Agent } from "../../wake/text.ts";
 import { cleanName, invalid } from "../../work/clean-input.ts";
-import type { Claim, TaskBrief } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
+import type { AgentDetails, AgentName, Agents } from "../library-types.ts";
 import { checkListInput, type ListInput } from "../work/tasks.ts";
 import { given, type Listed, listed, type WorkParts } from "../work/work-parts.ts";
 
@@ -14,19 +14,12 @@ export interface AgentView {
   [field: string]: unknown;
 }
 
-export interface AddAgentInput {
-  name: string;
-  /** orchestrator, implementer, spec-reviewer, quality-reviewer, fixer, or a role that has its own template. */
-  role: string;
-  /** Default: all branches. */
-  branch?: string | undefined;
-  client?: string | undefined;
-  worktree?: string | undefined;
-}
-
-/** For an existing name and branch, the given fields replace the stored ones. `hint`: the role that was probably meant. */
+/**
+ * For an existing name and branch, the given fields replace the stored ones. `role`: one of ROLES, or a role that has its own template.
+ * Default branch: all. `hint`: the role that was probably meant.
+ */
 export async function addAgent(
-  { name, role, branch, client, worktree }: AddAgentInput,
+  { name, role, branch, client, worktree }: Parameters<Agents["add"]>[0],
   { store, by }: WorkParts,
 ): Promise<{ agent: Agent; view: AgentView; hint?: string }> {
   const clean = cleanName(role, { field: "role" });
@@ -70,28 +63,20 @@ export async function listAgents(
   return { ...list, views: views.map(({ id: _, ...rest }) => rest as AgentView) };
 }
 
-export interface AgentDetails extends Agent {
-  holds: (TaskBrief & { claim: Claim })[];
-  unread: number;
-  /** Newest first. */
-  skills: SkillUse[];
-}
-
 const MOST_SKILLS = 10;
 
 export async function showAgent(
-  { name, branch }: { name: string; branch?: string | undefined },
+  { name, branch }: AgentName,
   { store, by }: WorkParts,
 ): Promise<{ agent: AgentDetails; view: AgentView }> {
   const agent = await store.getAgent({ name, ...given({ branch }) });
-  const at = { name: agent.name, ...given({ branch: agent.branch }) };
   const claims = await store.listClaims({ agent: agent.name, at: by.at });
   const holds: AgentDetails["holds"] = [];
   for (const claim of claims) {
     const { id, title, status } = await store.getTask(claim.taskId, by.at);
     holds.push({ id, title, status, claim });
   }
-  const { total: unread } = await store.inbox({ agent: agent.name, limit: 1, ...given({ branch: at.branch }) });
+  const { total: unread } = await store.inbox({ agent: agent.name, limit: 1, ...given({ branch: agent.branch }) });
   const skills = await store.skillHistory({ agent: agent.name, limit: MOST_SKILLS });
   const view = {
     ...viewAgent(agent),
@@ -109,7 +94,7 @@ export async function showAgent(
 export type RemovedAgent = Extract<RemoveAgentOutcome, { kind: "removed" }> & { view: object };
 
 export async function removeAgent(
-  { name, branch, isForced = false }: { name: string; branch?: string | undefined; isForced?: boolean | undefined },
+  { name, branch, isForced = false }: AgentName & { isForced?: boolean | undefined },
   { store, by, for: audience = "agent" }: WorkParts,
 ): Promise<RemovedAgent | { kind: "refused"; text: string }> {
   const outcome = await store.removeAgent({ name, isForced, ...given({ branch }) }, by);
@@ -149,18 +134,8 @@ export async function requireAsking(
   throw invalid("agent is missing: name one, or set HAVERSACK_AGENT to your agent's name");
 }
 
-export function viewAgent(agent: Agent): AgentView {
-  const { name, role, branch, client, sessionId, worktree, createdAt, lastSeenAt } = agent;
-  return {
-    name,
-    ...present({
-      role,
-      branch,
-      client,
-      session_id: sessionId,
-      worktree,
-      created_at: createdAt,
-      last_seen_at: lastSeenAt,
-    }),
-  };
+export function viewAgent({ createdAt, lastSeenAt, sessionId, ...agent }: Agent): AgentView {
+  const { name, role, branch, client, worktree } = agent;
+  const times = { created_at: createdAt, last_seen_at: lastSeenAt };
+  return present({ name, role, branch, client, session_id: sessionId, worktree, ...times });
 }

@@ -15,7 +15,7 @@ import { type OtherSession, otherSessions } from "../../store/sqlite/work/events
 import type { Ready } from "../../store/sqlite/work/events/wake-overview.ts";
 import { readWake, type StoredWake, type WakeKey } from "../../store/sqlite/work/events/wake-state.ts";
 import type { TreeTask, WakeMessage, WakePlan, WakeSkill, WakeState, WakeTask } from "../../wake/state.ts";
-import { readSkillSettings, skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
+import { readSkillSettings, type SkillRules, skillsOfOrchestrator, skillsOfTask } from "../../wake/which-skill.ts";
 import type { Wip } from "../../work/wip/wip.ts";
 
 export interface WakeRequest {
@@ -70,6 +70,7 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
   const { key, reason, newMessage, sessionWip } = request;
   const stored = readTogether(handle, (db) => readWake(db, key));
   const { planFile, planSection, parents: _, pinned: __, agentSeq, isNamed, ready, unreadCount, ...known } = stored;
+  const { isSolo: ___, name, ...agent } = known.agent;
   const messages = known.messages.filter(({ id }) => id !== newMessage?.id);
   const missing: string[] = [];
   const { rules, problems } = readSkillSettings(settings);
@@ -82,8 +83,8 @@ export function gatherWake(request: WakeRequest, parts: WakeParts): Gathered {
     ...(plan && { plan }),
     // An offered task has no holder yet.
     ...(request.leftBy && { leftBy: request.leftBy }),
-    ...(request.leftBy && known.agent.isSolo && { agent: offeredTo(known.agent, isNamed) }),
-    ...(isNamed && elsewhere(known.agent.name, request, parts)),
+    ...(request.leftBy && known.agent.isSolo && { agent: { ...agent, name: isNamed ? name : "", role: "" } }),
+    ...(isNamed && elsewhere(name, request, parts)),
     ...(!stored.wip && sessionWip && { wip: sessionWip.wip, wipUpdatedAt: sessionWip.updatedAt }),
     ...(newMessage && { newMessage }),
     messages,
@@ -104,10 +105,6 @@ function returned(task: WakeTask, tree: WakeState["tree"]): Pick<WakeState, "tre
   return { task: giveBack(task), tree: tree.map((each) => (each.id === task.id ? giveBack(each) : each)) };
 }
 
-function offeredTo({ isSolo: _, name, ...agent }: WakeState["agent"], isNamed: boolean): WakeState["agent"] {
-  return { ...agent, name: isNamed ? name : "", role: "" };
-}
-
 /** Tasks of the agent's other sessions. Sessions whose process has ended do not count. */
 function elsewhere(
   name: string,
@@ -126,11 +123,7 @@ function elsewhere(
 function findSkills(
   { task, agent, stories, parents, pinned }: StoredWake,
   { key, reason, client, active = [], isCarried }: WakeRequest,
-  {
-    index,
-    rules,
-    missing,
-  }: { index: SkillLookup; rules: ReturnType<typeof readSkillSettings>["rules"]; missing: string[] },
+  { index, rules, missing }: { index: SkillLookup; rules: SkillRules; missing: string[] },
 ): WakeSkill[] {
   const isSubAgent = reason === "agent-start" || Boolean(key.agentId);
   const findInstalled = (name: string): string | undefined => index.idOf(name);
@@ -232,16 +225,10 @@ const MOST_BYTES = 4_000_000;
  */
 export function readForPacket(root: string, path: string, userState: string | undefined): string | undefined {
   const folder = `${root}/${STATE_FOLDER}/templates/`;
-  const text = path.startsWith(folder)
-    ? readProjectText(path, { root, maxBytes: MAX_TEMPLATE_BYTES })?.text
-    : readInside(root, path);
-  if (text === undefined || !path.startsWith(folder)) return text;
+  if (!path.startsWith(folder)) return readProjectText(path, { root, maxBytes: MOST_BYTES, mayLinkInside: true })?.text;
+  const text = readProjectText(path, { root, maxBytes: MAX_TEMPLATE_BYTES })?.text;
+  if (text === undefined) return undefined;
   const accepted = trustRecord(`${root}/${STATE_FOLDER}`, userState)?.templates ?? {};
   const role = path.slice(folder.length, -".md".length);
   return Object.hasOwn(accepted, role) && accepted[role] === text ? text : undefined;
-}
-
-/** Undefined: the file is missing, not inside the project, or not ours to read. */
-function readInside(root: string, path: string): string | undefined {
-  return readProjectText(path, { root, maxBytes: MOST_BYTES, mayLinkInside: true })?.text;
 }

@@ -34,7 +34,9 @@ export function leftEdits(
   let session = "";
   for (const one of over) {
     session = one.sessionId;
-    line = lineOf(one, stillOpen(filesOf(readStore(handle, (db) => wipsOf(db, session))), worktree), now);
+    const wips = readStore(handle, (db) => wipsOf(db, session));
+    const files = wips.flatMap((wip) => listOf(wip["uncommitted_files"]).filter((file) => typeof file === "string"));
+    line = lineOf(one, stillOpen([...new Set(files)], worktree), now);
     if (line) break;
   }
   // Mark the older sessions as reported too: only the latest work is of interest.
@@ -56,11 +58,6 @@ function isOver(
   if (endedAt !== null) return true;
   if (id !== null && space !== "" && its.space === space) return !isAlive(id, start);
   return now.getTime() - Date.parse(lastSeenAt) >= SILENT_MS;
-}
-
-function filesOf(wips: readonly Record<string, unknown>[]): string[] {
-  const files = wips.flatMap((wip) => listOf(wip["uncommitted_files"]).filter((file) => typeof file === "string"));
-  return [...new Set(files)];
 }
 
 /** Drops files that were committed or reverted since. If git does not answer, all files are kept. */

@@ -240,10 +240,7 @@ export function wakeSession(
 export function runningBeside({
   process,
   isAlive,
-}: {
-  process: ClientProcess | undefined;
-  isAlive(processId: number): boolean;
-}): (other: ClientProcess) => boolean | undefined {
+}: Pick<SessionWakeParts, "process" | "isAlive">): (other: ClientProcess) => boolean | undefined {
   return ({ id, space }) => (space !== "" && space === process?.space ? isAlive(id) : undefined);
 }
 

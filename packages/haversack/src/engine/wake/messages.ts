@@ -11,6 +11,7 @@ import { checkWhole, cleanText, invalid } from "../../work/clean-input.ts";
 import { tokensOf } from "../../work/fit-list.ts";
 import type { Handoff } from "../../work/handoff.ts";
 import { present } from "../../work/task-view.ts";
+import type { InboxRequest } from "../library-types.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
 import { requireAsking } from "./agents.ts";
 
@@ -48,17 +49,11 @@ export function cleanMessage(text: string): string {
   return clean;
 }
 
-export interface InboxInput {
-  /** Default: the asker. */
-  agent?: string | undefined;
+/** `agent`: by default the asker. */
+export interface InboxInput extends InboxRequest {
   branch?: string | undefined;
-  includeRead?: boolean | undefined;
-  /** Default: 20. */
-  limit?: number | undefined;
   /** Default: no limit. */
   maxTokens?: number | undefined;
-  /** Show them again the next time. Default: shown messages become read. */
-  keepUnread?: boolean | undefined;
 }
 
 export interface Inbox {
@@ -79,7 +74,7 @@ export async function readInbox(
   const most = checkWhole(limit, { field: "limit", fallback: 20 });
   const room = maxTokens === undefined ? Number.POSITIVE_INFINITY : checkWhole(maxTokens, ROOM);
   const agent = await requireAsking({ agent: name, branch }, parts);
-  const at = { ...given({ branch: agent.branch }) };
+  const at = given({ branch: agent.branch });
   const { items, total } = await store.inbox({ agent: agent.name, ...at, includeRead, limit: most });
   const messages = firstThatFit(items, room);
   const unread = messages.filter(({ readAt }) => readAt === undefined).map(({ id }) => id);

@@ -5,22 +5,19 @@
  */
 
 import { isFolder } from "../../base/project-root.ts";
-import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
-import type { ClientProcess } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { type ClientProcess, type Session, SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { processOfSession } from "../../store/sqlite/work/events/session-claims.ts";
 import type { Actor } from "../../store/work-store.ts";
 import type { WakeMessage } from "../../wake/state.ts";
 import type { Agent } from "../../wake/text.ts";
 import { invalid } from "../../work/clean-input.ts";
 import { given } from "../work/work-parts.ts";
 import { cleanMessage, sendMessage } from "./messages.ts";
-import { type WakeAgentParts, type Woken, wakeAgent } from "./wake-agent.ts";
+import { type WakeAgentInput, type WakeAgentParts, type Woken, wakeAgent } from "./wake-agent.ts";
 
-export interface PromptInput {
+export interface PromptInput extends Pick<WakeAgentInput, "branch" | "client" | "budgetTokens"> {
   agent: string;
   text: string;
-  branch?: string | undefined;
-  client?: string | undefined;
-  budgetTokens?: number | undefined;
   /** Start a new session even if one could be resumed. Default: false. */
   isNew?: boolean | undefined;
 }
@@ -72,7 +69,8 @@ export async function readyAgent(
 ): Promise<ReadyAgent | RunningAgent> {
   const { agent, isNew = false } = input;
   const { handle, by, paths } = parts;
-  const session = agent.sessionId === undefined ? undefined : readSession(handle, agent.sessionId);
+  const { sessionId } = agent;
+  const session = sessionId === undefined ? undefined : new SqliteLocalStore(handle).getSession({ sessionId });
   const running = session && whyRunning(session, parts);
   if (running) return { kind: "running", agent, text: `@${agent.name} is at work (${running})` };
   const message = { id, ...senderOf(by), text, isMention: true };
@@ -98,53 +96,24 @@ export async function notePrompted({ agent, woken }: ReadyAgent, { store }: Wake
 
 async function wokenWith(
   newMessage: WakeMessage,
-  {
-    agent,
-    client,
-    budgetTokens,
-    isResumed,
-  }: { agent: Agent; isResumed?: boolean } & Pick<PromptInput, "client" | "budgetTokens">,
+  { agent, ...options }: { agent: Agent } & Pick<WakeAgentInput, "client" | "budgetTokens" | "isResumed">,
   parts: WakeAgentParts,
 ): Promise<Woken> {
+  const { client, budgetTokens, isResumed } = options;
   const { name, branch } = agent;
-  const woken = await wakeAgent(
-    { agent: name, branch, client, budgetTokens, newMessage, reason: "message", isResumed },
-    parts,
-  );
+  const input = { agent: name, branch, client, budgetTokens, isResumed, newMessage, reason: "message" } as const;
+  const woken = await wakeAgent(input, parts);
   // There is a message, so the packet is empty only if the budget is too small.
   if (woken.kind === "nothing") throw invalid(woken.text);
   return woken;
 }
 
-interface StoredSession {
-  client: string;
-  cwd: string;
-  lastSeenAt: Date;
-  isEnded: boolean;
-  process?: ClientProcess;
-}
-
-function readSession(handle: StoreHandle, sessionId: string): StoredSession | undefined {
-  const row = readStore(handle, (db) => db.prepare(SELECT_SESSION).get(sessionId));
-  if (!row) return undefined;
-  const { client, cwd, last_seen_at, ended_at, process_id, process_space } = row;
-  return {
-    client: String(client),
-    cwd: String(cwd),
-    lastSeenAt: new Date(String(last_seen_at)),
-    isEnded: ended_at !== null,
-    ...(process_id !== null && { process: { id: Number(process_id), space: String(process_space ?? "") } }),
-  };
-}
-
-const SELECT_SESSION =
-  "SELECT client, cwd, last_seen_at, ended_at, process_id, process_space FROM sessions WHERE session_id = ? AND agent_id = ''";
-
 /** If no process is known, a session with an event this recent may still be working. */
 const QUIET_MS = 60_000;
 
-function whyRunning({ isEnded, process, lastSeenAt }: StoredSession, { by: { at }, isAlive }: PromptParts) {
-  if (isEnded) return undefined;
+function whyRunning({ sessionId, endedAt, lastSeenAt }: Session, { handle, by: { at }, isAlive }: PromptParts) {
+  if (endedAt) return undefined;
+  const process = processOfSession(handle, sessionId);
   const alive = process && isAlive(process);
   if (alive !== undefined) return alive ? `process ${process?.id}` : undefined;
   const quietMs = at.getTime() - lastSeenAt.getTime();

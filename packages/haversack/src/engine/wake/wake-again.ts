@@ -113,8 +113,10 @@ export function afterCompaction(
   const workedAt = bound ? readStore(handle, (db) => taskWip(db, bound.seq)?.updatedAt) : wip?.updatedAt;
 
   const entries = ledger.window({ ...key, window: before.window });
-  const isAtPrompt =
-    promptId !== undefined && promptId === ledger.lastPromptId(key) && !hasWorkedSince(before, workedAt);
+  // After work since the last prompt, the compaction came mid-turn, and the text given with that prompt is gone.
+  const hasWorked =
+    workedAt !== undefined && before.lastPromptAt !== undefined && Date.parse(workedAt) > before.lastPromptAt.getTime();
+  const isAtPrompt = promptId !== undefined && promptId === ledger.lastPromptId(key) && !hasWorked;
   const kept = KEPT_FILES[client.name];
   const areFilesKept = kept !== undefined && ledger.tracking(key).files.length <= kept.files;
   const isKeptFile = (hash: string | null) => areFilesKept && (index.body(hash ?? "")?.length ?? 0) <= kept.maxChars;
@@ -153,11 +155,6 @@ const KEPT_FILES: Readonly<Record<string, { files: number; maxChars: number }>> 
   "claude-code": { files: 5, maxChars: 15_000 },
 };
 
-/** True if there was work after the last prompt: the compaction came mid-turn, and the text given with that prompt is gone. */
-function hasWorkedSince({ lastPromptAt }: Session, updatedAt: string | undefined): boolean {
-  return updatedAt !== undefined && lastPromptAt !== undefined && Date.parse(updatedAt) > lastPromptAt.getTime();
-}
-
 // What a resumed session does not know yet: changes of its tasks by others, and its messages. Loaded by the hook.
 
 export function newsOf(
@@ -184,13 +181,9 @@ export function newsOf(
   ];
   const head = told.length + lost.length > 0 ? HEAD : `${RESUMES}.`;
   const news = [...(first ? [first] : []), ...(lines.length > 0 ? [head, ...lines] : [])].join("\n");
-  const room = {
-    maxChars: client.maxChars - sizeFor(client, news) - 2,
-    sizeOf: client.sizeOf,
-    isMentionOnly: false,
-    event: source,
-  };
-  const messages = deliverMessages({ sessionId, ...room }, { handle, now: at });
+  const room = { maxChars: client.maxChars - sizeFor(client, news) - 2, sizeOf: client.sizeOf };
+  const delivery = { sessionId, ...room, isMentionOnly: false, event: source };
+  const messages = deliverMessages(delivery, { handle, now: at });
   if (news) {
     const tasks = [...lost.map(({ id }) => id), ...activity.flatMap(({ subject }) => subject ?? [])];
     const since = (before?.lastSeenAt ?? at).toISOString();

@@ -17,28 +17,22 @@ import { checkWhole, invalid } from "../../work/clean-input.ts";
 import type { Claim, LeftTask } from "../../work/task.ts";
 import { present } from "../../work/task-view.ts";
 import type { Wip } from "../../work/wip/wip.ts";
+import type { WakeRequest as WakeQuestion } from "../library-types.ts";
 import type { OpenProject } from "../open-project.ts";
 import { given, type WorkParts } from "../work/work-parts.ts";
 import { askingAgent } from "./agents.ts";
 import { readForPacket, type WakeRequest } from "./gather-wake.ts";
 import { type WakeUp, wakeUp } from "./make-packet.ts";
 
-export interface WakeAgentInput {
-  /** Default: the asker, else the session, else the holder of the task. */
-  agent?: string | undefined;
-  branch?: string | undefined;
-  /** The task to wake it for, whatever it holds. */
-  taskId?: string | undefined;
+/** Default agent: the asker, else the session, else the holder of the task. `taskId`: the task to wake it for, whatever it holds. */
+export interface WakeAgentInput extends Omit<WakeQuestion, "client"> {
   /**
    * With a task: the packet for an agent that takes this role for it, such as a reviewer, regardless of who holds the
    * task.
    */
   role?: string | undefined;
-  sessionId?: string | undefined;
   /** Default: the agent's own client, else a plain terminal. */
   client?: string | undefined;
-  /** Estimated tokens. Default: the client's limit. */
-  budgetTokens?: number | undefined;
   newMessage?: WakeMessage | undefined;
   /** Default: asked. */
   reason?: WakeState["reason"] | undefined;

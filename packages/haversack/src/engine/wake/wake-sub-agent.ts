@@ -25,7 +25,9 @@ export function subAgentPacket(
 ): string {
   // Read-only agents explore for their caller and change nothing.
   if (READ_ONLY.test(agentType)) return "";
-  const role = roleOfAgent(agentType, parts) ?? (isDispatched ? dispatchedRole(prompt) : roleInPrompt(prompt, taskId));
+  // The role, in the form that `haversack review dispatch` writes.
+  const dispatched = isDispatched ? (/^Role: (\S+)/m.exec(prompt)?.[1] ?? "implementer") : undefined;
+  const role = roleOfAgent(agentType, parts) ?? dispatched ?? roleInPrompt(prompt, taskId);
   const template = isDispatched ? BESIDE_DISPATCH : role === undefined ? FACTS : undefined;
   const request: WakeRequest = {
     // No session: the messages and claims of the parent are not the sub-agent's.
@@ -40,11 +42,6 @@ export function subAgentPacket(
     recordPacket(parts.handle, packet, window, role === undefined ? {} : { role });
   }
   return packet.text;
-}
-
-/** The role, in the form that `haversack review dispatch` writes. */
-function dispatchedRole(prompt: string): string {
-  return /^Role: (\S+)/m.exec(prompt)?.[1] ?? "implementer";
 }
 
 /**

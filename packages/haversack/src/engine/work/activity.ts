@@ -2,7 +2,7 @@
 import type { Activity, ActivityPage } from "../../store/work-store.ts";
 import { checkWhole, cleanName, cleanText, invalid } from "../../work/clean-input.ts";
 import { fitList, type TokenCut } from "../../work/fit-list.ts";
-import { present, type View } from "../../work/task-view.ts";
+import { present } from "../../work/task-view.ts";
 import { given, type WorkParts } from "./work-parts.ts";
 
 const TEXT_MAX_CHARS = 10_000;
@@ -43,7 +43,8 @@ export async function listActivity(
     ...given({ subject: about, kind, beforeId }),
   });
   const ceiling = maxTokens === undefined ? undefined : checkWhole(maxTokens, { field: "max_tokens", fallback: 1 });
-  const { views, cut } = fitList(page.activity, { view: viewActivity, fields: "standard", maxTokens: ceiling });
+  const view = ({ id, at, actor, kind, text }: Activity) => present({ id: String(id), at, actor, kind, text });
+  const { views, cut } = fitList(page.activity, { view, fields: "standard", maxTokens: ceiling });
   const activity = page.activity.slice(0, views.length);
   // The next page starts with what the limit left out.
   const nextBeforeId = cut ? (activity.at(-1)?.id ?? beforeId) : page.nextBeforeId;
@@ -54,8 +55,4 @@ export async function listActivity(
     ...given({ nextBeforeId, cut }),
     views: views.map(({ id: _, ...view }) => view),
   };
-}
-
-function viewActivity({ id, at, actor, kind, text }: Activity): View {
-  return present({ id: String(id), at, actor, kind, text });
 }

@@ -35,10 +35,7 @@ export function actorForCli(
   env: Environment,
   { agent, session, clientAbove = () => undefined, at }: ShellOrigin,
 ): Actor {
-  const where = session && {
-    sessionId: session.sessionId,
-    ...(session.agentId && { agentId: session.agentId }),
-  };
+  const where = session && { sessionId: session.sessionId, ...(session.agentId && { agentId: session.agentId }) };
   const given = cleanName(agent);
   const taken = [given, cleanName(env["HAVERSACK_AGENT"])].find(isPersonName);
   if (taken) {
@@ -81,8 +78,11 @@ export interface CallOrigin {
 }
 
 export function actorForCall(marks: CallMarks, { env, client, caller, processId, at }: CallOrigin): Actor {
-  // If no hook saw the call, the session's main agent is the best guess.
-  const key = caller ?? sessionOf(marks);
+  const { sessionId, threadId } = marks;
+  const session = sessionId ?? threadId;
+  // If no hook saw the call, the session's main agent is the best guess. Codex: a sub-agent's thread id differs from its session id.
+  const guess = session && { sessionId: session, ...(threadId !== session && { agentId: threadId }) };
+  const key = caller ?? (guess || undefined);
   const where = key && { sessionId: key.sessionId, ...(key.agentId && { agentId: key.agentId }) };
   const named = namedByEnv(env, where);
   if (named) return { ...named, at, ...where };
@@ -104,13 +104,6 @@ function namedByEnv(
   const name = givenName(env);
   if (!name) return undefined;
   return where?.agentId ? { name: `${name}.${shortId(where.agentId)}` } : { name, isNamed: true };
-}
-
-function sessionOf({ sessionId, threadId }: CallMarks): SessionKey | undefined {
-  // Codex: a sub-agent's thread id differs from its session id.
-  if (sessionId && threadId && threadId !== sessionId) return { sessionId, agentId: threadId };
-  const id = sessionId ?? threadId;
-  return id ? { sessionId: id } : undefined;
 }
 
 function cleanName(text: string | undefined): string {
@@ -168,14 +161,10 @@ function namedSessions(env: Environment): NamedSession[] {
   const codex = env["CODEX_SESSION_ID"] || thread;
   const claude = env["CLAUDE_CODE_SESSION_ID"];
   const found: NamedSession[] = [];
-  if (codex) {
-    found.push({
-      session: { client: "codex", sessionId: codex, ...(thread && thread !== codex && { agentId: thread }) },
-    });
-  }
-  if (client && sessionId) {
+  const isSubAgent = thread !== undefined && thread !== codex;
+  if (codex) found.push({ session: { client: "codex", sessionId: codex, ...(isSubAgent && { agentId: thread }) } });
+  if (client && sessionId)
     found.push({ session: { client, sessionId, ...(agentId && { agentId }) }, ...processIn(env, "OPENCODE_PID") });
-  }
   if (claude) found.push({ session: { client: "claude-code", sessionId: claude }, ...processIn(env, "CLAUDE_PID") });
   return found;
 }

@@ -55,16 +55,13 @@ export async function claimTask(
     const warning = openPartsWarning(subTasks);
     return { ...outcome, ...given({ note, warning }), view: { ...viewTask(outcome.task, set), ...given({ warning }) } };
   }
-  if (outcome.kind === "nothing-ready") return { kind: "nothing-ready", text: nothingReady(input) };
-  return refused(outcome, parts);
+  if (outcome.kind !== "nothing-ready") return refused(outcome, parts);
+  const { epicId, storyId } = input;
+  const where = storyId ? ` in story ${storyId}` : epicId ? ` in epic ${epicId}` : "";
+  return { kind: "nothing-ready", text: `no task is ready${where}` };
 }
 
 const REASON_MAX_CHARS = 2000;
-
-function nothingReady({ epicId, storyId }: Pick<ClaimInput, "epicId" | "storyId">): string {
-  const where = storyId ? ` in story ${storyId}` : epicId ? ` in epic ${epicId}` : "";
-  return `no task is ready${where}`;
-}
 
 export async function releaseTask(
   { taskId, reason }: { taskId: string; reason?: string | undefined },
@@ -141,13 +138,13 @@ function localStore({ handle }: WorkParts["project"]): StoreHandle {
 }
 
 export async function afterClaim(taskId: string, parts: AfterClaimParts): Promise<void> {
+  const { store, by, project } = parts;
   try {
     await makeKnown(parts);
-    const task = await parts.store.getTask(taskId, parts.by.at);
+    const task = await store.getTask(taskId, by.at);
     await pinSkills(task, parts);
-    const { cwd } = parts.project;
-    const handle = localStore(parts.project);
-    keepStateAtClaim({ taskId: task.id, hasWip: task.wip !== undefined }, { handle, cwd, at: parts.by.at });
+    const place = { handle: localStore(project), cwd: project.cwd, at: by.at };
+    keepStateAtClaim({ taskId: task.id, hasWip: task.wip !== undefined }, place);
   } catch {
     // The claim itself is saved, so do not report it as failed. Without this step the packet shows the current skill, and
     // the agent is registered at its next start.
@@ -155,13 +152,9 @@ export async function afterClaim(taskId: string, parts: AfterClaimParts): Promis
 }
 
 async function makeKnown({ store, by, project }: AfterClaimParts): Promise<void> {
-  const { name, sessionId, agentId, at } = by;
-  const client = by.place?.client;
+  const { name, sessionId, agentId, place } = by;
   if (!by.isNamed || agentId || !isAgentName(name)) return;
-  await store.seeAgent(
-    { name, ...gitPlace(project.cwd), ...(client && { client }), ...(sessionId && { sessionId }) },
-    at,
-  );
+  await store.seeAgent({ name, ...gitPlace(project.cwd), ...given({ client: place?.client, sessionId }) }, by.at);
 }
 
 async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<void> {
@@ -169,14 +162,13 @@ async function pinSkills(task: TaskDetails, parts: AfterClaimParts): Promise<voi
   const handle = localStore(project);
   const { rules } = readSkillSettings(project.config);
   const parents = await parentsOf(task, store, by.at);
-  const isSubAgent = Boolean(by.agentId);
   const { name, sessionId, agentId } = by;
   const role = roleAtWork(handle.db, { name, ...(sessionId && { sessionId }), ...(agentId && { agentId }) });
+  const options = { ...rules, parents, isSubAgent: Boolean(agentId), role };
   const find = (isThorough: boolean) => {
     tryFreshen(project, isThorough);
     const found = new SqliteSkillIndex(handle.db);
-    const findInstalled = (id: string) => found.idOf(id);
-    return { index: found, wanted: skillsOfTask(task, { ...rules, parents, isSubAgent, role, findInstalled }) };
+    return { index: found, wanted: skillsOfTask(task, { ...options, findInstalled: (id) => found.idOf(id) }) };
   };
   let { index, wanted } = find(false);
   if (wanted.some(({ isMissing }) => isMissing)) ({ index, wanted } = find(true));

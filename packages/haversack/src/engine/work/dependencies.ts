@@ -2,7 +2,7 @@
 import type { DependencyList } from "../../store/work-store.ts";
 import { checkChoice, checkWhole } from "../../work/clean-input.ts";
 import { fitList } from "../../work/fit-list.ts";
-import { DEPENDENCY_TYPES, type Dependency, type DependencyType, isSettled, type TaskBrief } from "../../work/task.ts";
+import { DEPENDENCY_TYPES, type Dependency, type DependencyType, isSettled } from "../../work/task.ts";
 import { present, type View } from "../../work/task-view.ts";
 import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 
@@ -60,11 +60,7 @@ export interface DependencyView {
 }
 
 /** How many were not shown, by kind. */
-export interface DependenciesLeftOut {
-  depends_on?: number;
-  needed_by?: number;
-  related_to?: number;
-}
+export type DependenciesLeftOut = { [Kind in keyof DependencyView]?: number };
 
 /** Grouped by their effect on the task. Related tasks do not wait for each other, whichever named the other. */
 export interface Dependencies extends DependencyList {
@@ -86,7 +82,8 @@ export async function listDependencies(
   const needed = neededBy.slice(0, most);
   const related = relatedTo.slice(0, most);
   const { views } = fitList([...waits, ...needed, ...related], {
-    view: viewEnd,
+    // Equally small in every form.
+    view: ({ id, title, status, type }) => ({ id, title, status, type }),
     fields: "standard",
     maxTokens: ceiling,
     aroundTokens: AROUND_TOKENS,
@@ -126,8 +123,3 @@ function byMeaning({ dependsOn, neededBy }: DependencyList): Dependencies {
 
 /** `{"depends_on":[],"needed_by":[],"related_to":[],"left_out":{"depends_on":9950,"needed_by":9950,"related_to":9950},"more":"a larger limit or max_tokens"}` */
 const AROUND_TOKENS = 65;
-
-/** Equally small in every form. */
-function viewEnd({ id, title, status, type }: TaskBrief & { type: DependencyType }): View {
-  return { id, title, status, type };
-}

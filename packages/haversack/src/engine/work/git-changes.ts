@@ -96,14 +96,9 @@ const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.quotepath=off"];
 /** `since`: the commit and the time of an earlier state. */
 export function readGitState(worktree: string, since?: { head: string; at: string }): GitReading | undefined {
   const deadline = Date.now() + MOST_MS;
-  const status = git(
-    worktree,
-    ["status", "--porcelain", "-z", "--branch", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"],
-    deadline,
-  );
-  const head =
-    status === undefined ? undefined : (git(worktree, ["rev-parse", "--verify", "--quiet", "HEAD"], deadline) ?? "");
-  if (status === undefined || head === undefined) return undefined;
+  const status = git(worktree, STATUS, deadline);
+  if (status === undefined) return undefined;
+  const head = git(worktree, ["rev-parse", "--verify", "--quiet", "HEAD"], deadline)?.trim() ?? "";
   const paths = status
     .split("\0")
     // `XY path`; the branch's line begins with `##`.
@@ -114,13 +109,10 @@ export function readGitState(worktree: string, since?: { head: string; at: strin
   const marks = paths.map((path) => [path, markOf(`${worktree}/${path}`)] as const);
   // By time of change: newest last, as everywhere in the WIP.
   marks.sort(([, a], [, b]) => timeIn(a) - timeIn(b));
-  const commit = head.trim();
-  return {
-    head: commit,
-    files: Object.fromEntries(marks),
-    committed: committedSince(worktree, commit, since, deadline),
-  };
+  return { head, files: Object.fromEntries(marks), committed: committedSince(worktree, head, since, deadline) };
 }
+
+const STATUS = "status --porcelain -z --branch --no-renames --untracked-files=all --ignore-submodules=all".split(" ");
 
 /** Commits from a pull or checkout are older than that, so they are not ours. */
 function committedSince(
@@ -131,21 +123,11 @@ function committedSince(
 ): string[] {
   if (!since || since.head === head || !COMMIT.test(since.head)) return [];
   const range = [`--since=${since.at}`, `${since.head}..HEAD`];
-  const words = [
-    "log",
-    "--no-merges",
-    "--format=",
-    "--name-only",
-    "--no-renames",
-    "-z",
-    "--max-count=200",
-    ...range,
-    "--",
-  ];
-  const names = git(worktree, words, deadline)?.split("\0") ?? [];
+  const names = git(worktree, [...LOG, ...range, "--"], deadline)?.split("\0") ?? [];
   return [...new Set(names.map((name) => name.replace(/^\n+/, "")).filter(Boolean))].reverse();
 }
 
+const LOG = ["log", "--no-merges", "--format=", "--name-only", "--no-renames", "-z", "--max-count=200"];
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
 function markOf(file: string): string {

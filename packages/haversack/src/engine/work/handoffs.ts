@@ -136,7 +136,8 @@ export async function getHandoff(
   }
   const page = await store.readHandoffDetails({ id: handoff.id, from: start, maxChars: Math.max(2, most) });
   const { total } = page;
-  const text = start + page.text.length < total ? wholeCharacters(page.text) : page.text;
+  // Drop half a surrogate pair at the end: the next page has both halves.
+  const text = start + page.text.length < total ? page.text.replace(/[\ud800-\udbff]$/, "") : page.text;
   const end = start + text.length;
   const nextFrom = end < total && text.length > 0 ? end : undefined;
   const note = start > 0 && start >= total ? `the details end at character ${total}` : undefined;
@@ -150,11 +151,6 @@ function howToRestore({ id }: Handoff, audience: Audience): string {
   return audience === "agent"
     ? `restore_handoffs ${id} brings it back (a tool of \`haversack mcp --tools all\`, else \`haversack handoff restore ${id}\`)`
     : `\`haversack handoff restore ${id}\` brings it back`;
-}
-
-/** Drops half a surrogate pair at the end: the next page has both halves. */
-function wholeCharacters(text: string): string {
-  return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text;
 }
 
 async function whyNone(

@@ -14,7 +14,7 @@ import {
   githubRecords,
   taskMasterRecords,
 } from "./foreign-records.ts";
-import { findKnown, type ThingStore } from "./known-things.ts";
+import { findKnown, type ThingStore } from "./import-ohno.ts";
 import type { LeftOver } from "./ohno-records.ts";
 
 export const FOREIGN_TOOLS = ["beads", "task-master", "backlog", "github"] as const;

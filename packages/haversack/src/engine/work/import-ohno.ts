@@ -3,12 +3,11 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HaversackError } from "../../base/errors.ts";
+import { HaversackError, isFault } from "../../base/errors.ts";
 import { copyToNew, makeScratch, removeScratch } from "../../base/safe-write.ts";
-import type { ImportReport } from "../../store/record-fields.ts";
+import type { ImportReport, WorkRecord } from "../../store/record-fields.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
 import type { Actor, WorkStore } from "../../store/work-store.ts";
-import { findKnown, type ThingStore } from "./known-things.ts";
 import { type LeftOver, ohnoRecords } from "./ohno-records.ts";
 
 export interface OhnoReport extends ImportReport {
@@ -33,6 +32,38 @@ export async function importOhno(
   );
   const { records, left } = ohnoRecords(database, await findKnown(store, untimed, by.at));
   return { file: database.file, ...(await store.importRecords(records, { isDryRun }, by)), left };
+}
+
+export interface KnownTimes {
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export type ThingStore = Pick<WorkStore, "getTask" | "getStory" | "getEpic">;
+
+/** Which things of an import the store has already, with their times there, by the id in the import, which may be an alias here. */
+export async function findKnown(
+  store: ThingStore,
+  records: readonly WorkRecord[],
+  at: Date,
+): Promise<Map<string, KnownTimes>> {
+  const known = new Map<string, KnownTimes>();
+  for (const record of records) {
+    if (record.kind !== "task" && record.kind !== "story" && record.kind !== "epic") continue;
+    const { kind, id } = record;
+    try {
+      const found = await {
+        task: () => store.getTask(id, at),
+        story: () => store.getStory(id),
+        epic: () => store.getEpic(id),
+      }[kind]();
+      // The lookup also accepts a prefix.
+      if (found.id === id || ("aliases" in found && found.aliases?.includes(id))) known.set(id, found);
+    } catch (error) {
+      if (!isFault(error, "not-found")) throw error;
+    }
+  }
+  return known;
 }
 
 // Reads another program's SQLite file from a copy in our own folder: opening a database can leave files beside it, and

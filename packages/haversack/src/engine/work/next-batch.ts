@@ -47,7 +47,9 @@ export async function nextBatch(
 ): Promise<NextBatch> {
   const { scope, fields, maxTokens } = checkNextInput(input);
   const sizes = [checkSize("limit", limit), checkSize("batch_size", batchSize)].filter((size) => size !== undefined);
-  const receiver = receiverOf(by);
+  // Whose success decides the size: the session's, otherwise the named agent's. A caller without either gets a name from its client and
+  // process, so its size is kept while the process lives. No session id has a colon in this place.
+  const receiver = by.sessionId ?? `agent:${by.name}`;
   const last = sizes.length === 0 ? await store.lastBatch(receiver) : undefined;
   const size = sizes.length > 0 ? Math.min(...sizes) : nextBatchSize(last);
   const { batch, heldBack, ready } = await pickApart({ scope, size }, { store, by });
@@ -62,14 +64,6 @@ export async function nextBatch(
   }
   const inTheWay = batch.length === 0 ? await whatIsInTheWay(heldBack, { store, by }) : undefined;
   return { tasks, views, size, ready, heldBack, ...given({ inTheWay, cut }) };
-}
-
-/**
- * Whose success decides the size: the session's, otherwise the named agent's. A caller without either gets a name from its client and
- * process, so its size is kept while the process lives. No session id has a colon in this place.
- */
-function receiverOf({ sessionId, name }: WorkParts["by"]): string {
-  return sessionId ?? `agent:${name}`;
 }
 
 export interface NextReady {
@@ -134,6 +128,24 @@ export async function whatIsInTheWay(
     if (file !== undefined) return `${first.id} is ready, but touches ${file}, as does ${id} (in progress)`;
   }
   return `${first.id} is ready, but touches files of a task in progress`;
+}
+
+const SHOWN_TASKS = 3;
+const REASON_CHARS = 200;
+
+/** Why nothing in a scope can be started, one text per task: `T12 "Log in": waits for T7 "Sessions" (todo)`. */
+export async function whyWaiting(scope: Scope, { store, by: { at } }: Reading) {
+  const blocked = await store.listTasks({ ...scope, status: "blocked", limit: SHOWN_TASKS, at });
+  const waiting = await store.listTasks({ ...scope, status: "todo", limit: SHOWN_TASKS, at });
+  return Promise.all(
+    [...blocked.items, ...waiting.items].map(async ({ id, title }) => {
+      const { blockers, waitsFor } = await store.getTask(id, at);
+      const others = waitsFor.slice(0, SHOWN_TASKS).map((one) => `${one.id} "${one.title}" (${one.status})`);
+      const why =
+        blockers[0]?.reason.slice(0, REASON_CHARS) ?? (others.length > 0 ? `waits for ${others.join(", ")}` : "");
+      return `${id} "${title}"${why === "" ? "" : `: ${why}`}`;
+    }),
+  );
 }
 
 /** Adds WIP and claim if all fields are requested. */

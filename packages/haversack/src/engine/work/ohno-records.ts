@@ -13,8 +13,7 @@ import {
   TASK_STATUSES,
   TASK_TYPES,
 } from "../../work/task.ts";
-import type { ForeignDatabase } from "./import-ohno.ts";
-import type { KnownTimes } from "./known-things.ts";
+import type { ForeignDatabase, KnownTimes } from "./import-ohno.ts";
 
 export interface LeftOver {
   /** `tasks.actual_hours`, or a whole table. */

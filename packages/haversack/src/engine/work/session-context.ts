@@ -40,14 +40,16 @@ export async function sessionContext(
   { maxTokens, epicId, storyId }: SessionContextInput,
   parts: WorkParts,
 ): Promise<{ view: SessionContext; resume?: string }> {
+  const { store, by } = parts;
   const budget = checkWhole(maxTokens, { field: "max_tokens", fallback: DEFAULT_TOKENS });
   const scope: Scope = given({ epicId, storyId });
   const begun = await begunTasks(scope, parts);
-  const blocked = await blockedTasks(scope, parts);
+  const stuck = await store.listTasks({ ...scope, status: "blocked", limit: MOST_SHOWN, at: by.at });
+  const blocked = await Promise.all(stuck.items.map(({ id }) => store.getTask(id, by.at)));
   const next = await suggestedNext(scope, parts);
 
   let left = budget - AROUND_TOKENS;
-  const whole = begun.tasks[0] && resumeLine(begun.tasks[0], parts.by);
+  const whole = begun.tasks[0] && resumeLine(begun.tasks[0], by);
   const resume = whole && tokensOf(whole) <= left ? whole : undefined;
   left -= resume ? tokensOf(resume) : 0;
   const fit = <T>(items: readonly T[], view: (item: T) => View, keepTokens = 0) => {
@@ -57,27 +59,23 @@ export async function sessionContext(
     return views;
   };
   const [first, ...others] = begun.tasks;
-  const view = (task: TaskDetails) =>
-    viewBegun(task, { by: parts.by, isResumed: task === first && resume !== undefined });
+  const view = (task: TaskDetails) => viewBegun(task, { by, isResumed: task === first && resume !== undefined });
   const inProgress = first ? fit([first], view) : [];
   // The next task is worth more than a second task in progress.
   const nextTokens = next.task ? tokensOf(minimalNext(next.task, next.note)) : 0;
   if (inProgress.length > 0) inProgress.push(...fit(others, view, nextTokens));
-  const suggested =
-    next.task && fitNext(next.task, next.note, { left, blocked: tokensOf(blocked.tasks.map(viewBlocked)) });
+  const suggested = next.task && fitNext(next.task, next.note, { left, blocked: tokensOf(blocked.map(viewBlocked)) });
   left -= suggested ? tokensOf(suggested) : 0;
-  const stuck = fit(blocked.tasks, viewBlocked);
-  const more = moreOf({
-    in_progress: begun.total - inProgress.length,
-    blocked: blocked.total - stuck.length,
-  });
+  const blockedViews = fit(blocked, viewBlocked);
+  const leftOut = { in_progress: begun.total - inProgress.length, blocked: stuck.total - blockedViews.length };
+  const more = Object.entries(leftOut).flatMap(([status, count]) => (count > 0 ? `${count} more ${status}` : []));
   const context = present({
     resume,
     in_progress: inProgress,
-    blocked: stuck,
+    blocked: blockedViews,
     suggested_next: suggested,
     ready: readyCount(next.ready),
-    more,
+    more: more.length > 0 ? `get_tasks: ${more.join(", ")}` : undefined,
   }) as SessionContext;
   return { view: context, ...given({ resume }) };
 }
@@ -122,11 +120,6 @@ function rankOf(claim: Claim | undefined, by: Actor): number {
 
 function isMine({ agent, sessionId }: Claim, by: Actor): boolean {
   return agent === by.name || (sessionId !== undefined && sessionId === by.sessionId);
-}
-
-async function blockedTasks(scope: Scope, { store, by }: WorkParts): Promise<{ tasks: TaskDetails[]; total: number }> {
-  const { items, total } = await store.listTasks({ ...scope, status: "blocked", limit: MOST_SHOWN, at: by.at });
-  return { tasks: await Promise.all(items.map(({ id }) => store.getTask(id, by.at))), total };
 }
 
 /** A task that shares no files with running ones. If there is none, the first ready task with what it conflicts with. */
@@ -196,12 +189,6 @@ function line(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const text = value.replace(/\s+/g, " ").trim();
   return text === "" ? undefined : text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS - 1)}…` : text;
-}
-
-function moreOf(leftOut: Record<string, number>): string | undefined {
-  const parts = Object.entries(leftOut).filter(([, count]) => count > 0);
-  if (parts.length === 0) return undefined;
-  return `get_tasks: ${parts.map(([status, count]) => `${count} more ${status}`).join(", ")}`;
 }
 
 // The state of the whole project in numbers.

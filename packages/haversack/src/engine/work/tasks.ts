@@ -30,7 +30,7 @@ import {
   type TaskStatus,
   type TaskStep,
 } from "../../work/task.ts";
-import { FIELD_SETS, type FieldSet, present, type View, viewTask } from "../../work/task-view.ts";
+import { FIELD_SETS, present, type View, viewTask } from "../../work/task-view.ts";
 import { withDetails } from "./next-batch.ts";
 import { everyItem, filterPages, given, type Listed, listed, type WorkParts } from "./work-parts.ts";
 
@@ -157,7 +157,8 @@ export async function getTask(
   const set = checkChoice(fields, { field: "fields", choices: FIELD_SETS }) ?? "standard";
   const task = await store.getTask(taskId, by.at);
   const leftOut = await aroundLeftOut(task, { store, by });
-  const shown = shownOf(leftOut, set);
+  const { waits_for, sub_tasks } = leftOut;
+  const shown = set === "full" ? leftOut : set === "standard" ? present({ waits_for, sub_tasks }) : {};
   const more = moreOf(shown, { id: task.id, audience });
   const view = viewTask(task, set);
   return { task, view: Object.keys(shown).length > 0 ? { ...view, left_out: shown, more } : view, leftOut };
@@ -167,12 +168,6 @@ function moreOf(shown: AroundLeftOut, { id, audience }: { id: string; audience: 
   const isParts = Object.keys(shown).join() === "sub_tasks";
   if (audience === "agent") return isParts ? "get_tasks" : "get_task_dependencies";
   return isParts ? `haversack task list --parent ${id}` : `haversack task dep ${id}`;
-}
-
-function shownOf(leftOut: AroundLeftOut, set: FieldSet): AroundLeftOut {
-  if (set === "full") return leftOut;
-  const { waits_for, sub_tasks } = leftOut;
-  return set === "standard" ? present({ waits_for, sub_tasks }) : {};
 }
 
 /** The store returns only the first ten or twenty of each. */
