@@ -2,8 +2,8 @@
  * The checkouts of a project: the main one and its linked git worktrees. They share `.haversack/` and its receipt. Some clients read their
  * settings in every checkout, others (Claude Code) only in the main one. So `uninstall` in one checkout leaves what another still uses.
  */
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { git } from "./artifacts/git-snapshot.ts";
 import { lockReceipt } from "./init.ts";
 import { checkoutOf } from "./wired-place.ts";
 import type { Client, WiredFile, WiringPlace } from "./wiring.ts";
@@ -11,12 +11,8 @@ import { type Receipt, readReceipt, writeReceipt } from "./wiring-receipt.ts";
 
 /** The project's folder in every linked worktree that git knows, also in those that are missing now. */
 export function linkedWorktrees(root: string): string[] {
-  const { status, stdout } = spawnSync("git", ["-C", root, "worktree", "list", "--porcelain", "-z"], {
-    encoding: "utf8",
-    timeout: 10_000,
-  });
-  if (status !== 0) return [];
-  const [main = "", ...linked] = stdout.split("\0").flatMap((line) => /^worktree (.+)$/.exec(line)?.[1] ?? []);
+  const listed = git(root, ["worktree", "list", "--porcelain", "-z"])?.split("\0") ?? [];
+  const [main = "", ...linked] = listed.flatMap((line) => /^worktree (.+)$/.exec(line)?.[1] ?? []);
   const below = root.startsWith(`${main}/`) ? root.slice(main.length) : "";
   return linked.map((folder) => folder + below);
 }
@@ -31,18 +27,13 @@ export function forgetCheckout(folder: string, cwd: string): void {
   changeCheckouts(folder, cwd, (known, here) => known.filter((one) => one !== here));
 }
 
-function changeCheckouts(
-  folder: string,
-  cwd: string,
-  change: (known: readonly string[], here: string) => string[],
-): void {
+type ChangeCheckouts = (known: readonly string[], here: string) => string[];
+
+function changeCheckouts(folder: string, cwd: string, change: ChangeCheckouts): void {
   const { here, main } = checkoutOf(cwd);
-  const isChange = (receipt: Receipt) => {
-    const known = checkoutsIn(receipt, main);
-    return change(known, here).join("\n") !== known.join("\n") || known.some((one) => isGone(one, main));
-  };
+  const before = checkoutsIn(readReceipt(folder), main);
   // Usually nothing changes; then a folder that cannot be written is no problem.
-  if (!isChange(readReceipt(folder))) return;
+  if (change(before, here).join("\n") === before.join("\n") && !before.some((one) => isGone(one, main))) return;
   lockReceipt(folder, () => {
     const receipt = readReceipt(folder);
     const known = checkoutsIn(receipt, main);
@@ -116,15 +107,11 @@ export function notesOnOthers(clients: readonly Client[], place: WiringPlace, re
       const mine = new Set(ownFiles(client, place.cwd).map(({ path }) => path));
       return ownFiles(client, other).some(({ path }) => mine.has(path));
     });
+    const titles = ended.map(({ title }) => title).join(" and ");
+    const more = `other clients stay connected in the worktree ${other}: run \`haversack uninstall\` there`;
     return [
-      ...(ended.length > 0
-        ? [
-            `${ended.map(({ title }) => title).join(" and ")} is then no longer connected in the worktree ${other} either`,
-          ]
-        : []),
-      ...(hasFiles(receipt, other, here)
-        ? [`other clients stay connected in the worktree ${other}: run \`haversack uninstall\` there`]
-        : []),
+      ...(titles ? [`${titles} is then no longer connected in the worktree ${other} either`] : []),
+      ...(hasFiles(receipt, other, here) ? [more] : []),
     ];
   });
 }

@@ -12,7 +12,7 @@ import { errorText } from "../base/errors.ts";
 import { readJson } from "../base/json.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
 import { checkTrust, userStateFolder } from "../base/project-trust.ts";
-import { makeFolder, type Place, putFile, requireNoLink, USER } from "../base/safe-write.ts";
+import { makeFolder, putFile, requireNoLink, USER } from "../base/safe-write.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { linkedWorktrees } from "./checkouts.ts";
 import { lockReceipt, readText } from "./init.ts";
@@ -20,7 +20,7 @@ import type { Environment, ProjectPaths } from "./project.ts";
 import { putBack } from "./uninstall.ts";
 import { placeOfWired } from "./wired-place.ts";
 import type { Client, DeferMode, Deferral } from "./wiring.ts";
-import { readReceipt, writeReceipt } from "./wiring-receipt.ts";
+import { fieldsOf, readReceipt, textsOf, writeReceipt } from "./wiring-receipt.ts";
 
 export interface DeferReport {
   file: string;
@@ -50,14 +50,15 @@ export function deferSkills(
     if ("key" in answer) keys.add(answer.key);
     else skipped.push({ name: card.id, why: answer.why });
   }
-  const report = locked(options, () => deferKeys([...keys].sort(), deferral, { mode, ...options }));
+  const report = locked(options, () => deferKeys([...keys].sort(), mode, deferral, options));
   return { ...report, skipped: [...skipped, ...report.skipped] };
 }
 
 function deferKeys(
   keys: readonly string[],
+  mode: DeferMode,
   deferral: Deferral,
-  { mode, folder, cwd, isDryRun }: Options & { mode: DeferMode },
+  { folder, cwd, isDryRun }: Options,
 ): DeferReport {
   const receipt = readReceipt(folder);
   const known = receipt.deferred.entries[deferral.path] ?? {};
@@ -70,7 +71,7 @@ function deferKeys(
 
   const isChanged = change.text !== (before ?? deferral.blank);
   if (isChanged && !isDryRun) {
-    const place = placeOf(deferral, cwd);
+    const place = placeOfWired(deferral.path, { scope: "project", cwd });
     requireNoLink(deferral.path, place);
     const folders = makeFolder(dirname(deferral.path), place);
     // Write the receipt first: an entry that is not recorded would count as the user's.
@@ -104,10 +105,9 @@ function undeferKeys(
     .filter((name) => !known[name] && !waiting.includes(name))
     .map((name) => ({ name: nameOf(deferral, name), why: "was not deferred by `haversack skill defer`" }));
 
-  const { isChanged } = dropEntries(own, deferral, { folder, cwd, isDryRun });
+  const isChanged = dropEntries(own, deferral, { folder, cwd, isDryRun });
   if (!isDryRun && waiting.length > 0) {
-    const left = Object.entries(paused).filter(([name]) => !waiting.includes(name));
-    setPaused(deferral, Object.fromEntries(left), folder);
+    setPaused(deferral, without(paused, waiting), folder);
   }
   const skills = [...new Set([...Object.keys(own), ...waiting])].map((key) => nameOf(deferral, key));
   return { file: deferral.path, skills, skipped, isChanged };
@@ -117,24 +117,26 @@ function undeferKeys(
  * Removes our entries from the client's settings until `resumeDeferred`. An entry that a person has since removed or changed belongs to
  * that person and does not come back.
  */
-function pauseDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
+function pauseDeferred(deferral: Deferral, options: Options): DeferReport {
+  const { folder } = options;
   const inForce = deferredInForce(deferral, folder);
   // Write the note first, so a kill in between does not lose which entries were ours.
   setPaused(deferral, { ...readReceipt(folder).deferred.paused[deferral.path], ...inForce }, folder);
   const known = readReceipt(folder).deferred.entries[deferral.path] ?? {};
-  const { isChanged } = dropEntries(known, deferral, { folder, cwd, isDryRun: false });
+  const isChanged = dropEntries(known, deferral, options);
   const skills = Object.keys(inForce).map((key) => nameOf(deferral, key));
   return { file: deferral.path, skills, skipped: [], isChanged };
 }
 
 /** Restores what `pauseDeferred` removed, each entry in its mode. */
-function resumeDeferred(deferral: Deferral, { folder, cwd }: Pick<Options, "folder" | "cwd">): DeferReport {
+function resumeDeferred(deferral: Deferral, options: Options): DeferReport {
+  const { folder } = options;
   const paused = Object.entries(readReceipt(folder).deferred.paused[deferral.path] ?? {});
   const whole: DeferReport = { file: deferral.path, skills: [], skipped: [], isChanged: false };
   for (const mode of ["hidden", "names"] as const) {
     const keys = paused.filter(([, value]) => modeOf(deferral, value) === mode).map(([key]) => key);
     if (keys.length === 0) continue;
-    const { skills, skipped, isChanged } = deferKeys(keys, deferral, { mode, folder, cwd, isDryRun: false });
+    const { skills, skipped, isChanged } = deferKeys(keys, mode, deferral, options);
     whole.skills.push(...skills);
     whole.skipped.push(...skipped);
     whole.isChanged ||= isChanged;
@@ -162,11 +164,7 @@ export function modeOf(deferral: Deferral, value: string): DeferMode {
 }
 
 /** Removes these entries from the file and the receipt. Deletes the file if we made it and it is now empty. */
-function dropEntries(
-  own: Readonly<Record<string, string>>,
-  deferral: Deferral,
-  { folder, cwd, isDryRun }: Options,
-): { isChanged: boolean } {
+function dropEntries(own: Entries, deferral: Deferral, { folder, cwd, isDryRun }: Options): boolean {
   const receipt = readReceipt(folder);
   const known = receipt.deferred.entries[deferral.path] ?? {};
   const before = readText(deferral.path);
@@ -175,11 +173,15 @@ function dropEntries(
   const wired = receipt.files[deferral.path];
   const after = made?.isNew && !wired && rest?.trim() === deferral.blank.trim() ? undefined : rest;
   const isChanged = after !== before;
-  if (isDryRun || Object.keys(own).length === 0) return { isChanged };
+  if (isDryRun || Object.keys(own).length === 0) return isChanged;
   if (isChanged && before !== undefined) {
-    putBack(deferral.path, { before, after, folders: made?.folders ?? [] }, placeOf(deferral, cwd));
+    putBack(
+      deferral.path,
+      { before, after, folders: made?.folders ?? [] },
+      placeOfWired(deferral.path, { scope: "project", cwd }),
+    );
   }
-  const left = Object.fromEntries(Object.entries(known).filter(([name]) => !(name in own)));
+  const left = without(known, Object.keys(own));
   if (Object.keys(left).length > 0) receipt.deferred.entries[deferral.path] = left;
   else {
     // From now on `uninstall` has to remove the file.
@@ -188,18 +190,20 @@ function dropEntries(
     delete receipt.deferred.files[deferral.path];
   }
   writeReceipt(folder, receipt);
-  return { isChanged };
+  return isChanged;
 }
 
-function setPaused(deferral: Deferral, paused: Readonly<Record<string, string>>, folder: string): void {
+type Entries = Readonly<Record<string, string>>;
+
+function without(entries: Entries, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => !names.includes(name)));
+}
+
+function setPaused(deferral: Deferral, paused: Entries, folder: string): void {
   const receipt = readReceipt(folder);
   if (Object.keys(paused).length > 0) receipt.deferred.paused[deferral.path] = { ...paused };
   else delete receipt.deferred.paused[deferral.path];
   writeReceipt(folder, receipt);
-}
-
-function placeOf({ path }: Deferral, cwd: string): Place {
-  return placeOfWired(path, { scope: "project", cwd });
 }
 
 function nameOf(deferral: Deferral, key: string): string {
@@ -219,7 +223,11 @@ interface Noted {
 
 /** Root folders, including this project's if it has deferred skills. */
 export function deferredProjects({ user, root }: ProjectPaths): string[] {
-  return [...new Set([...readNoted(join(user, FILE)).projects, root])].filter(hasDeferred);
+  return [...new Set([...readNoted(join(user, FILE)).projects, root])].filter((project) => {
+    if (!existsSync(join(project, STATE_FOLDER))) return false;
+    const { entries, paused } = readReceipt(join(project, STATE_FOLDER)).deferred;
+    return [entries, paused].some((part) => Object.keys(part).length > 0);
+  });
 }
 
 /** Updates the list from this project's receipt. */
@@ -237,18 +245,10 @@ export function noteDeferredProject(paths: ProjectPaths): void {
   putFile(file, `${JSON.stringify({ projects, folders }, null, 2)}\n`, { within: USER });
 }
 
-function hasDeferred(root: string): boolean {
-  if (!existsSync(join(root, STATE_FOLDER))) return false;
-  const { entries, paused } = readReceipt(join(root, STATE_FOLDER)).deferred;
-  return [entries, paused].some((part) => Object.keys(part).length > 0);
-}
-
 /** A lost or broken list counts as empty: each project is added again at its next `skill defer`, `off` or `on`. */
 function readNoted(file: string): Noted {
-  const { value } = readJson(readText(file) ?? "{}");
-  const { projects, folders } = (typeof value === "object" && value !== null ? value : {}) as Partial<Noted>;
-  const texts = (list: unknown) => (Array.isArray(list) ? list.filter((one) => typeof one === "string") : []);
-  return { projects: texts(projects), folders: texts(folders) };
+  const { projects, folders } = fieldsOf(readJson(readText(file) ?? "{}").value);
+  return { projects: textsOf(projects), folders: textsOf(folders) };
 }
 
 // What `off` and `on` do to deferred skills: while Haversack is off nothing loads them, so the clients list them again.
@@ -296,7 +296,9 @@ function inEach(
         if (!deferral || seen.has(deferral.path) || !readReceipt(folder).deferred[part][deferral.path]) return [];
         seen.add(deferral.path);
         try {
-          return [{ project, client, report: lockReceipt(folder, () => act(deferral, { folder, cwd })) }];
+          return [
+            { project, client, report: lockReceipt(folder, () => act(deferral, { folder, cwd, isDryRun: false })) },
+          ];
         } catch (error) {
           const report = { file: deferral.path, skills: [], skipped: [], isChanged: false };
           return [{ project, client, report, problem: errorText(error) }];

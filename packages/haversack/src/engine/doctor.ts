@@ -59,7 +59,9 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
   const { paths, env, clients } = input;
   const off = offReason(paths, env);
   const untrusted = distrust(paths);
-  const store = untrusted ? untrustedStore(untrusted) : checkStoreFile(paths);
+  const store: Finding = untrusted
+    ? { part: "store", level: "fail", text: `not used: ${untrusted.why}`, remedy: untrusted.hint }
+    : checkStoreFile(paths);
   const scratch = store.level === "fail" ? undefined : copyOfProject(paths);
   try {
     // Before the test events, which start sessions in the copy.
@@ -71,13 +73,13 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
     const checked: Finding[] = [];
     for (const client of found) {
       const wiredFor = scopeOfWiring(client, place);
-      const findings = await client.check({
-        ...place,
-        wasWired: wiredFor !== undefined,
-        ...(wiredFor && { wiredFor }),
-      });
+      const wiring = { wasWired: wiredFor !== undefined, ...(wiredFor && { wiredFor }) };
+      const findings = await client.check({ ...place, ...wiring });
       checked.push(...findings, ...checkHidden(client, { ...place, findings, off }));
     }
+    // The client's own check reported that it is not wired, and not as a fault.
+    const unwired = checked.filter(({ level, isSilencing }) => isSilencing && level === "ok").map(({ part }) => part);
+    const isUnwired = ({ name }: Client) => unwired.some((part) => part.startsWith(`${name} `));
     const findings: Finding[] = [
       ok("runtime", `Node ${process.versions.node} (${process.execPath})`),
       off === undefined
@@ -91,7 +93,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
       ...checkConfig(paths),
       ...index,
       ...(found.length > 0 ? checked : [noClient(clients)]),
-      ...(found.length > 0 && found.every((client) => isUnwired(client, checked)) ? [noneWired(paths)] : []),
+      ...(found.length > 0 && found.every(isUnwired) ? [noneWired(paths)] : []),
       ...(scratch ? await checkResumes(paths, found, scratch) : []),
       ...(untrusted ? [] : [checkLog(paths, input.now)]),
     ];
@@ -166,12 +168,11 @@ function whyUnreachable(
 
 /** Only if the user switched it on. Reports what is known of each client; a trial would call a model. */
 async function checkResumes(paths: ProjectPaths, clients: readonly Client[], scratch: Scratch): Promise<Finding[]> {
-  const isEnabled = loadConfig(paths).config["artifacts.resume"];
-  if (!isEnabled) return [];
+  if (!loadConfig(paths).config["artifacts.resume"]) return [];
   const handle = openCopy(scratch);
   try {
     const store = new SqliteArtifactStore(handle);
-    return await checkResume({ isEnabled, clients: clients.map(({ name }) => name) }, { store });
+    return await checkResume({ isEnabled: true, clients: clients.map(({ name }) => name) }, { store });
   } finally {
     handle.db.close();
   }
@@ -195,16 +196,9 @@ function checkPlace(paths: ProjectPaths, env: Environment): Finding[] {
   return findings;
 }
 
-/** Whether the client's own check reported that it is not wired, and not as a fault. */
-function isUnwired({ name }: Client, findings: readonly Finding[]): boolean {
-  return findings.some(({ part, level, isSilencing }) => isSilencing && level === "ok" && part.startsWith(`${name} `));
-}
-
 function noneWired(paths: ProjectPaths): Finding {
   const folder = unwritableFolder(paths);
-  const remedy = folder
-    ? `\`haversack init\` connects those that are found here, once ${folder} can be written`
-    : "`haversack init` connects those that are found here";
+  const remedy = `\`haversack init\` connects those that are found here${folder ? `, once ${folder} can be written` : ""}`;
   return warn("clients", "none is connected: Haversack works at the command line only", remedy);
 }
 
@@ -213,42 +207,31 @@ function noClient(clients: readonly Client[]): Finding {
   return warn("clients", text, "`haversack init --client NAME` connects one that you install later");
 }
 
-function untrustedStore({ why, hint }: { why: string; hint: string }): Finding {
-  return { part: "store", level: "fail", text: `not used: ${why}`, remedy: hint };
-}
-
 /** Parts of the repository that need the user's acceptance, and state that git can replace. */
 function checkBrought(paths: ProjectPaths, env: Environment): Finding[] {
   const remedy = "`haversack trust` shows it and asks whether to use it";
   const { settings, templates, rules, parts, unread } = broughtAlong(paths, env);
   const tracked = parts.filter(({ isTracked }) => isTracked).map(({ path }) => path);
-  const unaccepted = templates.filter(({ isAccepted }) => !isAccepted);
+  const isOpen = ({ isAccepted }: { isAccepted: boolean }) => !isAccepted;
   return [
-    ...settings
-      .filter(({ isAccepted }) => !isAccepted)
-      .map(({ key, value, why }): Finding => {
-        const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
-        return warn("config", `${paths.config}: ${key} ${shown} is ignored: it ${why}`, remedy);
-      }),
-    ...unaccepted.map(({ path }): Finding => {
+    ...settings.filter(isOpen).map(({ key, value, why }) => {
+      const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
+      return warn("config", `${paths.config}: ${key} ${shown} is ignored: it ${why}`, remedy);
+    }),
+    ...templates.filter(isOpen).map(({ path }) => {
       const text = `${cleanLine(path, { maxChars: 200 })} is ignored: agents would read it as instructions`;
       return warn("templates", text, remedy);
     }),
-    ...rules
-      .filter(({ isAccepted }) => !isAccepted)
-      .map(({ path, skill, why, until }): Finding => {
-        const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
-        return warn("rules", `${rule}, so it ${until}`, remedy);
-      }),
+    ...rules.filter(isOpen).map(({ path, skill, why, until }) => {
+      const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
+      return warn("rules", `${rule}, so it ${until}`, remedy);
+    }),
     // Problems of the config are reported by the config check.
     ...unread
       .filter(({ path }) => join(paths.root, path) !== paths.config)
-      .map(({ path, why }): Finding => {
-        const part = path.includes("/templates")
-          ? "templates"
-          : path.endsWith("artifacts.json")
-            ? "artifacts"
-            : "rules";
+      .map(({ path, why }) => {
+        const other = path.endsWith("artifacts.json") ? "artifacts" : "rules";
+        const part = path.includes("/templates") ? "templates" : other;
         const text = `${cleanLine(path, { maxChars: 200 })} is not read: it ${why}`;
         return warn(part, text, "replace it with a regular file, or remove it");
       }),
@@ -277,23 +260,16 @@ function checkStoreFile(paths: ProjectPaths): Finding {
   }
   try {
     const { ok: isSound, problems, facts } = checkStore(store);
-    if (isSound) {
-      const text = `sound, ${Math.ceil(facts.sizeBytes / 1000)} kB, schema ${facts.version}`;
-      const why = whyNotWritable(store);
-      if (!why && isWriteLocked(store)) {
-        const remedy = "end that program if it is stuck; until then hooks store their events in .haversack/spool";
-        return warn(part, `${text}. Another program holds its lock for writing`, remedy);
-      }
-      return why
-        ? { part, level: "fail", text: `${text}. ${why.message}`, ...(why.hint && { remedy: why.hint }) }
-        : ok(part, text);
+    if (!isSound) {
+      const remedy = "`haversack store restore FILE` restores a backup and keeps this file beside it";
+      return { part, level: "fail", text: problems.join("; "), remedy };
     }
-    return {
-      part,
-      level: "fail",
-      text: problems.join("; "),
-      remedy: "`haversack store restore FILE` restores a backup and keeps this file beside it",
-    };
+    const text = `sound, ${Math.ceil(facts.sizeBytes / 1000)} kB, schema ${facts.version}`;
+    const why = whyNotWritable(store);
+    if (why) return { part, level: "fail", text: `${text}. ${why.message}`, ...(why.hint && { remedy: why.hint }) };
+    if (!isWriteLocked(store)) return ok(part, text);
+    const remedy = "end that program if it is stuck; until then hooks store their events in .haversack/spool";
+    return warn(part, `${text}. Another program holds its lock for writing`, remedy);
   } catch (error) {
     const hint = isFault(error) ? error.hint : undefined;
     return { part, level: "fail", text: errorText(error), remedy: hint ?? "`haversack store check` says more" };
@@ -366,25 +342,16 @@ function checkIndex(
 ): { findings: Finding[]; cards: SkillCard[]; guards: number } {
   const handle = scratch ? openCopy(scratch) : openMemoryStore();
   try {
-    const sources = findSkillSources(paths.root, {
-      env,
-      folders: loadConfig(paths).config["skills.folders"],
-      fs: diskFileSystem,
-    });
+    const folders = loadConfig(paths).config["skills.folders"];
+    const sources = findSkillSources(paths.root, { env, folders, fs: diskFileSystem });
     const { read, removed, problems } = refreshIndex(handle, { ...sources, fs: diskFileSystem });
     const index = new SqliteSkillIndex(handle.db);
     const wrong = [...sources.problems, ...problems].filter(({ level }) => level === "error").length;
     const text = `${index.size} ${index.size === 1 ? "skill" : "skills"}`;
-    const finding =
-      read + removed > 0
-        ? staleIndex(paths, { text, read, removed })
-        : wrong > 0
-          ? warn(
-              "index",
-              `${text}, up to date; ${wrong === 1 ? "1 error" : `${wrong} errors`} in their files`,
-              "`haversack skill check` lists them",
-            )
-          : ok("index", `${text}, up to date`);
+    const errors = `${text}, up to date; ${wrong === 1 ? "1 error" : `${wrong} errors`} in their files`;
+    const upToDate =
+      wrong > 0 ? warn("index", errors, "`haversack skill check` lists them") : ok("index", `${text}, up to date`);
+    const finding = read + removed > 0 ? staleIndex(paths, { text, read, removed }) : upToDate;
     return { findings: [finding, ...ignoredLinks(problems)], cards: index.listCards(), guards: guardCount(index) };
   } finally {
     handle.db.close();

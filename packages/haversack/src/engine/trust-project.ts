@@ -3,20 +3,18 @@
  * templates, and rules that load text without a request. For `haversack trust`, `init`, `doctor` and `config`.
  */
 
-import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { MAX_TEMPLATE_BYTES, readBounded, readProjectText, type TextRead } from "../base/clean-text.ts";
 import { type FarReach, farReaching, trustedConfig } from "../base/config.ts";
 import { errorText, HaversackError, isFault } from "../base/errors.ts";
-import { diskFileSystem, type FileSystem } from "../base/file-system.ts";
+import { diskFileSystem } from "../base/file-system.ts";
 import { readJson } from "../base/json.ts";
 import { STATE_FOLDER } from "../base/project-root.ts";
 import {
   type Accepted,
   checkTrust,
-  type Distrust,
   isRecordEnough,
   LOG_NAMES,
   recordAccepted,
@@ -30,6 +28,7 @@ import { farRuleName, farRules, type RuleSkill, reachesOf, untilAccepted, whyFar
 import { findSkillFiles, type SkillRoot } from "../skills/skill-files.ts";
 import type { SkillRule } from "../skills/types.ts";
 import { checkStore, peekStore, type StoreCheck, type StorePeek } from "../store/sqlite/maintenance/check-store.ts";
+import { git } from "./artifacts/git-snapshot.ts";
 import { readRoleMapText, roleMapFile } from "./artifacts/load-role-map.ts";
 import { distrust } from "./open-project.ts";
 import { type Environment, loadConfig, type ProjectPaths, readProjectConfig } from "./project.ts";
@@ -38,7 +37,7 @@ import { findSkillSources } from "./skill-sources.ts";
 
 export interface BroughtAlong {
   /** Why the local state is not used. Absent: it is the user's own, or there is none. */
-  untrusted?: { because: Distrust; why: string; hint: string };
+  untrusted?: NonNullable<ReturnType<typeof distrust>>;
   parts: LocalPart[];
   settings: FoundSetting[];
   templates: FoundTemplate[];
@@ -129,13 +128,12 @@ const WHY: Readonly<Record<FarReach, string>> = {
 
 export function broughtAlong(paths: ProjectPaths, env: Environment): BroughtAlong {
   // A file in place of the folder contains nothing to accept.
-  if (lstatSync(paths.state, { throwIfNoEntry: false })?.isFile())
-    return { parts: [], settings: [], templates: [], rules: [], unread: [] };
+  if (isFile(paths.state)) return { parts: [], settings: [], templates: [], rules: [], unread: [] };
   const untrusted = distrust(paths);
   const settings = farSettings(paths);
   return {
-    ...(untrusted && { untrusted: { because: untrusted.because, why: untrusted.why, hint: untrusted.hint } }),
-    parts: localParts(paths, env),
+    ...(untrusted && { untrusted }),
+    parts: localParts(paths),
     settings,
     templates: findTemplates(paths),
     // Accepting `skills.enforce` also accepts its effect on the rules.
@@ -221,8 +219,7 @@ export function acceptBrought(
     return;
   }
   const trust = checkTrust(paths.state, paths.userState);
-  if (trust.kind === "untrusted" && (lstatSync(paths.store, { throwIfNoEntry: false })?.size ?? 0) > 0)
-    refuseDamaged(paths);
+  if (trust.kind === "untrusted" && sizeOf(paths.store) > 0) refuseDamaged(paths);
   requireHome(recordTrust(paths.state, paths.userState, accepted));
 }
 
@@ -245,14 +242,14 @@ function refuseDamaged({ store }: ProjectPaths): void {
   });
 }
 
-function localParts(paths: ProjectPaths, env: Environment): LocalPart[] {
+function localParts(paths: ProjectPaths): LocalPart[] {
   const found = lstatSync(paths.state, { throwIfNoEntry: false });
   if (!found) return [];
   if (found.isSymbolicLink()) {
     return [{ path: STATE_FOLDER, about: "link", bytes: 0, isTracked: false, link: readlinkSync(paths.state) }];
   }
   if (!found.isDirectory()) return [];
-  const tracked = trackedState(paths, env);
+  const tracked = trackedState(paths);
   return readdirSync(paths.state, { withFileTypes: true })
     .filter(({ name }) => !SHARED.includes(name))
     .map((entry): LocalPart => {
@@ -269,10 +266,10 @@ function localParts(paths: ProjectPaths, env: Environment): LocalPart[] {
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** For a folder: the sum of its files, without following links. 0 if the folder may not be read. */
-function sizeOf(path: string): number {
-  const found = lstatSync(path);
-  if (!found.isDirectory()) return found.size;
+/** For a folder: the sum of its files, without following links. 0 if it is missing or may not be read. */
+export function sizeOf(path: string): number {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found?.isDirectory()) return found?.size ?? 0;
   try {
     return readdirSync(path, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -308,14 +305,13 @@ export function whyIgnored(reach: FarReach): string {
 function findFarRules(paths: ProjectPaths, env: Environment, isEnforceAsked: boolean): FoundRule[] {
   const { roots, ruleFiles, ruleTrust } = skillSources(paths, env);
   const isEnforced = loadConfig(paths).config["skills.enforce"] || isEnforceAsked;
-  const rules = ruleFiles.flatMap((file): SkillRule[] => {
-    const text = readRules(file, paths)?.text;
-    return text === undefined ? [] : parseRules(readJson(text).value, file).rules;
-  });
+  const rules = ruleFiles.flatMap(
+    (file) => parseRules(readJson(readRules(file, paths)?.text ?? "{}").value, file).rules,
+  );
   const isFar = (reach: string) => reach !== "enforced" || isEnforced;
   // Most projects have none, and reading all skills takes time.
   if (!rules.some((rule) => reachesOf(rule).some(isFar))) return [];
-  const skills = nearestSkills(roots, { fs: diskFileSystem, maxBytes: MAX_FILE_BYTES });
+  const skills = nearestSkills(roots);
   const bodies = new Map(skills.map(({ path, body }) => [path, body]));
   return farRules(rules, skills, paths.root)
     .filter(({ reach }) => isFar(reach))
@@ -373,8 +369,8 @@ export function findTemplates(paths: ProjectPaths): FoundTemplate[] {
     const role = basename(file, ".md");
     const path = `${STATE_FOLDER}/templates/${role}.md`;
     const before = Object.hasOwn(accepted, role) ? accepted[role] : undefined;
-    if (before === text) return [{ path, role, text, isAccepted: true }];
-    return [{ path, role, text, isAccepted: false, ...(before !== undefined && { before }) }];
+    const isAccepted = before === text;
+    return [{ path, role, text, isAccepted, ...(before !== undefined && !isAccepted && { before }) }];
   });
 }
 
@@ -395,37 +391,24 @@ function readTemplate(file: string, { root }: ProjectPaths): TextRead {
 
 // The skills that rules can refer to, read without an index: `trust` must not open a store that is not the user's own.
 
-export interface NearestSkill extends RuleSkill {
-  body: string;
-}
-
 /** For each name the nearest skill, chosen as in `SkillIndexWriter.settle`. Files that cannot be read are left out. */
-export function nearestSkills(
-  roots: readonly SkillRoot[],
-  { fs, maxBytes }: { fs: FileSystem; maxBytes: number },
-): NearestSkill[] {
-  const nearest = new Map<string, NearestSkill & { rank: number }>();
-  for (const file of findSkillFiles(roots, fs).files) {
-    if (file.size > maxBytes) continue;
-    const skill = read(file.path);
-    const found = skill === undefined ? undefined : parseSkill(skill, file).skill;
-    if (!found) continue;
-    const { id, path, hash, requires, body } = found;
-    const { rank } = file.source;
-    const other = nearest.get(id);
-    if (other && (other.rank < rank || (other.rank === rank && other.path <= path))) continue;
-    nearest.set(id, { id, path, hash, requires, body, rank });
-  }
-  return [...nearest.values()];
-
-  function read(path: string): string | undefined {
+function nearestSkills(roots: readonly SkillRoot[]): (RuleSkill & { body: string })[] {
+  const nearest = new Map<string, RuleSkill & { body: string; rank: number }>();
+  for (const file of findSkillFiles(roots, diskFileSystem).files) {
+    if (file.size > MAX_FILE_BYTES) continue;
     try {
-      return fs.readFile(path);
+      const found = parseSkill(diskFileSystem.readFile(file.path), file).skill;
+      if (!found) continue;
+      const { id, path, hash, requires, body } = found;
+      const { rank } = file.source;
+      const other = nearest.get(id);
+      if (other && (other.rank < rank || (other.rank === rank && other.path <= path))) continue;
+      nearest.set(id, { id, path, hash, requires, body, rank });
     } catch {
       // Missing or unreadable: `skill check` reports it.
-      return undefined;
     }
   }
+  return [...nearest.values()];
 }
 
 // Inspects a store that is not this user's own. SQLite creates and changes files beside a database that it opens, so it
@@ -443,8 +426,8 @@ export function lookAtStore(store: string): StoreCheck {
 export function lookIntoStore(paths: ProjectPaths): StorePeek | string | undefined {
   const { store } = paths;
   const because = distrust(paths)?.because;
-  if (because === undefined || because === "link" || fileSize(store) === 0) return undefined;
-  if (fileSize(store) + fileSize(`${store}-wal`) > MAX_PEEK_BYTES) return "it is too large to look into here";
+  if (because === undefined || because === "link" || !isFile(store) || sizeOf(store) === 0) return undefined;
+  if (sizeOf(store) + sizeOf(`${store}-wal`) > MAX_PEEK_BYTES) return "it is too large to look into here";
   try {
     return withCopy(store, (copy) => {
       const { ok, problems, facts } = checkStore(copy);
@@ -461,10 +444,8 @@ export function lookIntoStore(paths: ProjectPaths): StorePeek | string | undefin
 
 const MAX_PEEK_BYTES = 200_000_000;
 
-/** 0 if it is not a regular file. */
-function fileSize(path: string): number {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found?.isFile() ? found.size : 0;
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 function withCopy<T>(store: string, look: (copy: string) => T): T {
@@ -485,7 +466,7 @@ function withCopy<T>(store: string, look: (copy: string) => T): T {
 }
 
 function copyPart(from: string, to: string, within: string): void {
-  if (!lstatSync(from, { throwIfNoEntry: false })?.isFile()) return;
+  if (!isFile(from)) return;
   try {
     copyToNew(from, to, { within });
   } catch (error) {
@@ -498,15 +479,10 @@ function copyPart(from: string, to: string, within: string): void {
 // Which files of the local state git tracks: a pull replaces such files without asking.
 
 /** Files that teams share through git on purpose. */
-export const SHARED = [".gitignore", "config.json", "artifacts.json", "skills", "templates", "skill-rules.json"];
+const SHARED = [".gitignore", "config.json", "artifacts.json", "skills", "templates", "skill-rules.json"];
 
 /** Paths relative to the root. */
-export function trackedState({ root }: ProjectPaths, env: Environment): string[] {
-  const { status, stdout } = spawnSync("git", ["-C", root, "ls-files", "-z", "--", `${STATE_FOLDER}/`], {
-    encoding: "utf8",
-    timeout: 10_000,
-    env: { ...env },
-  });
-  if (status !== 0) return [];
-  return stdout.split("\0").filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
+function trackedState({ root }: ProjectPaths): string[] {
+  const listed = git(root, ["ls-files", "-z", "--", `${STATE_FOLDER}/`]) ?? "";
+  return listed.split("\0").filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
 }

@@ -17,17 +17,15 @@ export interface FileReceipt {
   keep: string[];
 }
 
-export interface DeferReceipt {
-  /** Settings file to our entries: name to value. */
-  entries: Record<string, Record<string, string>>;
-  /** The same, for entries that `off` took out and `on` puts back. */
-  paused: Record<string, Record<string, string>>;
-  files: Record<string, FileReceipt>;
-}
-
 export interface Receipt {
   files: Record<string, FileReceipt>;
-  deferred: DeferReceipt;
+  deferred: {
+    /** Settings file to our entries: name to value. */
+    entries: Record<string, Record<string, string>>;
+    /** The same, for entries that `off` took out and `on` puts back. */
+    paused: Record<string, Record<string, string>>;
+    files: Record<string, FileReceipt>;
+  };
   /** The checkouts in which `init` was run. Absent: recorded by an earlier version. */
   checkouts?: string[];
 }
@@ -44,8 +42,7 @@ export function readReceipt(folder: string): Receipt {
   const { within } = placeOfReceipt(folder);
   const read =
     within === USER ? readBounded(file, MAX_BYTES) : readProjectText(file, { root: within, maxBytes: MAX_BYTES });
-  const text = read?.text;
-  const { value } = text === undefined ? {} : readJson(text);
+  const { value } = readJson(read?.text ?? "{}");
   const { files, deferred, checkouts } = fieldsOf(value);
   const { entries, paused, files: deferredFiles } = fieldsOf(deferred);
   return {
@@ -78,11 +75,11 @@ function mapFields<T>(value: unknown, read: (field: unknown) => T): Record<strin
   return Object.fromEntries(Object.entries(fieldsOf(value)).map(([name, field]) => [name, read(field)]));
 }
 
-function fieldsOf(value: unknown): Record<string, unknown> {
+export function fieldsOf(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }
 
-function textsOf(value: unknown): string[] {
+export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
