@@ -5,7 +5,7 @@ import type { RecordOutcome } from "../../engine/artifacts/artifact-operations.t
 import { openFeature } from "../../engine/artifacts/open-feature.ts";
 import { decideIssue, recordReview } from "../../engine/artifacts/record-review.ts";
 import { viewLoop, viewRecorded } from "../../engine/artifacts/views.ts";
-import type { ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { ReviewLoop } from "../../store/artifact-records.ts";
 import { FEATURE, PHASE, ROLE, requireOption, runArtifacts } from "../artifacts.ts";
 import {
   type Command,

@@ -17,7 +17,7 @@ import type {
   ReceiptCount,
   ReviewLoop,
   StoredReview,
-} from "../../store/sqlite/artifacts/artifact-store.ts";
+} from "../../store/artifact-records.ts";
 
 /** A feature is named by its folder: an absolute path, a path from the project's root, or a name in docs/features. */
 export interface ArtifactOperations {

@@ -9,7 +9,8 @@ import { type ResumeWay, resumeName } from "../../artifacts/resume-prompt.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { errorText } from "../../base/errors.ts";
 import { makeScratch, putFile, removeFile, removeScratch } from "../../base/safe-write.ts";
-import type { ResumeCheck, SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { ResumeCheck } from "../../store/artifact-records.ts";
+import type { SqliteArtifactStore } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { Environment } from "../project.ts";
 import type { Finding } from "../wiring.ts";
 

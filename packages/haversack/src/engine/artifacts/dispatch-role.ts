@@ -18,7 +18,7 @@ import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { type DispatchTask, readTask, sectionsIn } from "../../artifacts/task-section.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError, isFault } from "../../base/errors.ts";
-import type { DispatchCost } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { DispatchCost } from "../../store/artifact-records.ts";
 import type { DispatchOutcome, DispatchRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { changedFiles } from "./git-snapshot.ts";

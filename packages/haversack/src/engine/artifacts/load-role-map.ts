@@ -17,7 +17,7 @@ import { MAX_CONFIG_BYTES, readProjectText, type TextRead } from "../../base/cle
 import { HaversackError } from "../../base/errors.ts";
 import { readJson } from "../../base/json.ts";
 import { putNewFile } from "../../base/safe-write.ts";
-import type { LoopKey } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { LoopKey } from "../../store/artifact-records.ts";
 import { ensureStateFolder, type ProjectPaths } from "../project.ts";
 import type { ArtifactCheck } from "./artifact-operations.ts";
 import { type Feature, openFeature, readDocuments } from "./open-feature.ts";

@@ -15,7 +15,7 @@ import {
   resumeWay,
 } from "../../artifacts/resume-prompt.ts";
 import { cleanLine } from "../../base/clean-text.ts";
-import type { ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { ReviewLoop } from "../../store/artifact-records.ts";
 import type { DispatchRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import { type Difference, differenceBetween, takeSnapshot } from "./git-snapshot.ts";

@@ -4,7 +4,7 @@ import { type FoundEntry, readReviewHistory } from "../../artifacts/review-histo
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
 import type { Role, RoleSet } from "../../artifacts/role-map.ts";
 import { readBounded } from "../../base/clean-text.ts";
-import type { LoopKey, ReviewDecision, ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { LoopKey, ReviewDecision, ReviewLoop } from "../../store/artifact-records.ts";
 import { historyPath } from "./append-history.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";
 import type { Feature } from "./open-feature.ts";

@@ -16,13 +16,8 @@ import { referencedDocuments } from "../../artifacts/role-map.ts";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import { nearest } from "../../base/nearest.ts";
+import type { ReviewLoop, ReviewVerdict, StoredDispatch, StoredReview } from "../../store/artifact-records.ts";
 import type { AgentEvidence } from "../../store/sqlite/artifacts/artifact-observations.ts";
-import type {
-  ReviewLoop,
-  ReviewVerdict,
-  StoredDispatch,
-  StoredReview,
-} from "../../store/sqlite/artifacts/artifact-store.ts";
 import { appendHistory, historyPath } from "./append-history.ts";
 import type { DecisionRequest, RecordOutcome, ReviewRequest } from "./artifact-operations.ts";
 import type { ArtifactParts } from "./artifact-parts.ts";

@@ -4,7 +4,7 @@ import type { ReceiptJudgement } from "../../artifacts/receipts.ts";
 import type { DocumentFacts } from "../../artifacts/reference-block.ts";
 import type { ResumeCall } from "../../artifacts/resume-prompt.ts";
 import type { TrackedIssue } from "../../artifacts/review-issue.ts";
-import type { ReviewLoop } from "../../store/sqlite/artifacts/artifact-store.ts";
+import type { ReviewLoop } from "../../store/artifact-records.ts";
 import { present } from "../../work/task-view.ts";
 import type { Dispatched, RecordOutcome } from "./artifact-operations.ts";
 

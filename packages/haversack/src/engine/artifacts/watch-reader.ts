@@ -16,6 +16,7 @@ import { readReferenceBlock } from "../../artifacts/reference-block.ts";
 import { appendReviewNote } from "../../artifacts/review-history.ts";
 import { readBounded } from "../../base/clean-text.ts";
 import { findProjectRoot, nearestFolder } from "../../base/project-root.ts";
+import type { NewReceipts } from "../../store/artifact-records.ts";
 import { type StoreHandle, writeEvent } from "../../store/sqlite/access.ts";
 import {
   type AgentEvidence,
@@ -28,7 +29,6 @@ import {
   recordSeen,
   saveReceipts,
 } from "../../store/sqlite/artifacts/artifact-observations.ts";
-import type { NewReceipts } from "../../store/sqlite/artifacts/artifact-store.ts";
 import type { SessionKey } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import { agentOfCall } from "../../store/sqlite/skills/prompt-ledger.ts";

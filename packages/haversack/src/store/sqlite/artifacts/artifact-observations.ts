@@ -5,10 +5,10 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { RequiredDocument } from "../../../artifacts/receipts.ts";
+import type { NewReceipts } from "../../artifact-records.ts";
 import { readStore, type StoreHandle, writeEvent, writeStore } from "../access.ts";
 import type { SessionKey } from "../sessions/sqlite-local-store.ts";
 import { insert } from "../work/rows.ts";
-import type { NewReceipts } from "./artifact-store.ts";
 
 export interface Expectation {
   /** The role named in the prompt, else the client's sub-agent type. */

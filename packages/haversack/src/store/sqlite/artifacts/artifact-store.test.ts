@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { trackIssues } from "../../../artifacts/review-issue.ts";
+import type { NewReview } from "../../artifact-records.ts";
 import { openMemoryStore } from "../open.ts";
-import type { NewReview } from "./artifact-store.ts";
 import { SqliteArtifactStore } from "./artifact-store.ts";
 
 const LOOP = { feature: "docs/features/031", phase: "specify", role: "spec-reviewer" };
