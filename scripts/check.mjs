@@ -62,7 +62,8 @@ function hookProblems() {
     const file = join(home, "dist", name);
     const { size } = statSync(file);
     const isAscii = readFileSync(file).every((byte) => byte < 128);
-    const text = readFileSync(file, "utf8");
+    // The minifier may break a string in two lines.
+    const text = readFileSync(file, "utf8").replaceAll("\\\n", "");
     const modules = [...text.matchAll(/(?:require|getBuiltinModule)\("([^"]+)"\)/g)].map(([, module]) => module);
     return [
       ...(isAscii ? [] : [`${name} holds other characters than ASCII; see compiled-code.ts`]),
