@@ -59,7 +59,8 @@ export function joinInto({ texts, entries, homeOf }) {
           lent.flatMap(([, names]) => names.map(({ name, from, as }) => `import {${name} as ${as}} from "./${from}";`)),
         ),
         // One function for each borrower, so that a process loads only what its own files need.
-        `export const lend = {${lent.map(([borrower, names]) => `"${borrower}": () => ({${names.map(({ as }) => as)}})`)}};`,
+        // A list: V8 takes a new process 5 us for each property of an object with new names.
+        `export const lend = {${lent.map(([borrower, names]) => `"${borrower}": () => [${names.map(({ as }) => as)}]`)}};`,
       ];
       return [home, await toCommonJs(home, contents.join("\n"), { texts, homeOf, borrowed })];
     }),
@@ -133,7 +134,7 @@ async function toCommonJs(home, contents, { texts, homeOf, borrowed }) {
         };
       });
       onLoad({ filter: /./, namespace: "lender" }, ({ path: lender }) => {
-        const names = namesFrom(lender).map(({ as }) => as);
+        const names = namesFrom(lender).map(({ as }, at) => `${at}: ${as}`);
         const loaded = `require("${lender}")`;
         // Without names, it is only loaded.
         return { contents: names.length > 0 ? `export const {${names}} = ${loaded}.lend["${home}"]();` : loaded };

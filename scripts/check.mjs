@@ -17,12 +17,15 @@ const HOOK_LIMIT_BYTES = 400_000;
 const HOOK_FILES = [
   "hook.cjs",
   "hook-events.cjs",
-  "hook-more-1.cjs",
+  "hook-codex.cjs",
+  "hook-files.cjs",
+  "hook-gemini.cjs",
   "hook-prompt.cjs",
+  "hook-rest.cjs",
   "hook-stand-in.cjs",
   "hook-tool.cjs",
   "hook-wake.cjs",
-  "hook-rest.cjs",
+  "hook-work.cjs",
   "hook-codex-notify.cjs",
 ];
 /** Other modules cost a new process too much. Only the few events that start a process load `child_process`, and only kept outputs `crypto`. */

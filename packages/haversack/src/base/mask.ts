@@ -10,17 +10,11 @@
  * Missing a secret is worse than masking too much, but code must stay readable: type annotations, expressions, placeholders and prose next
  * to the word "password" are left alone. Masking twice changes nothing.
  */
-import { ASSIGNED_WORDS, maskAssignments } from "./mask/assignments.ts";
-import { KEY_ROW, KEY_WORDS, maskKnownKeys, maskPrivateKeys } from "./mask/keys.ts";
-import { maskCommands, maskPlaces, PLACE_WORDS, PORT } from "./mask/places.ts";
+import { maskFound } from "./mask/found-secrets.ts";
+import { KEY_ROW, PORT, secretWords } from "./mask/words.ts";
 
 /** Long texts are masked in pieces: the regex engine's stack overflows on a run of several million characters. */
 const PIECE = 250_000;
-
-/** Patterns treat it as white space and as the start of a line. */
-const LINE_MARK = "\u2028";
-
-const WORDS = [...new Set([...KEY_WORDS, ...PLACE_WORDS, ...ASSIGNED_WORDS])];
 
 export function maskSecrets(text: string): string {
   if (text.length <= PIECE) return maskPiece(text);
@@ -47,19 +41,11 @@ function pieceEnd(text: string, start: number): number {
 function maskPiece(text: string): string {
   // Most texts contain none of the words that indicate a secret.
   const lower = text.toLowerCase();
-  if (!WORDS.some((word) => lower.includes(word)) && text.search(KEY_ROW) < 0 && !PORT.test(text)) return text;
-  // In JSON and in code, the two characters \n end a line. They become a real line break plus a mark to restore them later.
-  const isEscaped = text.includes("\\n") && !text.includes(LINE_MARK);
-  let result = isEscaped ? text.replaceAll("\\n", `\n${LINE_MARK}`) : text;
-  // Masking may uncover another secret that was joined to the first. More than two rounds are needed only by an attack.
-  for (let round = 0; round < 4; round++) {
-    const before = result;
-    result = maskKnownKeys(maskPrivateKeys(result));
-    const now = result.toLowerCase();
-    result = maskAssignments(maskCommands(maskPlaces(result, now), now), now);
-    if (result === before) break;
-  }
-  return isEscaped ? result.replaceAll(`\n${LINE_MARK}`, "\\n") : result;
+  const mayHold =
+    secretWords().some((word) => lower.includes(word)) ||
+    text.search(KEY_ROW) >= 0 ||
+    (text.includes(":") && PORT.test(text));
+  return mayHold ? maskFound(text) : text;
 }
 
 // Secrets that a single text does not reveal: a field name with its value, or the lines of a list.

@@ -18,7 +18,7 @@ import { codex } from "./codex/adapter.ts";
 import { gemini } from "./gemini/adapter.ts";
 import { ownWiring } from "./own-wiring.ts";
 
-const ADAPTERS: readonly ClientAdapter[] = [claudeCode, codex, gemini];
+const ADAPTERS: Readonly<Record<string, () => ClientAdapter>> = { "claude-code": claudeCode, codex, gemini };
 
 /** The caller: a process for one event, or a long-lived server. */
 export interface HookHost {
@@ -41,7 +41,7 @@ export interface HookHost {
 
 /** "" if there is nothing to say. */
 export function answerHook(client: string, payload: unknown, host: HookHost): string {
-  const adapter = ADAPTERS.find((one) => one.client === client);
+  const adapter = Object.hasOwn(ADAPTERS, client) ? ADAPTERS[client]?.() : undefined;
   if (!adapter || typeof payload !== "object" || payload === null) return "";
   let paths: ProjectPaths | undefined;
   try {

@@ -14,6 +14,7 @@ import {
   mask,
   masking,
 } from "./value.ts";
+import { ASSIGNED_WORDS } from "./words.ts";
 
 /** `lower`: the text in lower case. */
 export function maskAssignments(text: string, lower: string): string {
@@ -24,20 +25,6 @@ export function maskAssignments(text: string, lower: string): string {
   if (lower.includes("phrase") || lower.includes("mnemonic")) result = result.replace(PHRASE, masking("password"));
   return result.replace(SAID(), maskSaid);
 }
-
-/** If a text contains none of these, none of the patterns below match. */
-export const ASSIGNED_WORDS = [
-  "pass",
-  "pwd",
-  "secret",
-  "token",
-  "key",
-  "auth",
-  "credential",
-  "psk",
-  "mnemonic",
-  "phrase",
-];
 
 /** Words for a secret. `key` alone counts only after certain words: see `kindOf`. */
 const WORD =

@@ -3,6 +3,7 @@
  * placeholder (`ghp_xxxxxxxx`).
  */
 import { decodeBase64, isJumble, isName, isPlaceholder, later, mask, masking } from "./value.ts";
+import { BODIES, KEY_ROW } from "./words.ts";
 
 export function maskKnownKeys(text: string): string {
   if (!hasKey(text)) return text;
@@ -24,9 +25,6 @@ function maskEach(text: string): string {
     ? result.replace(UNKNOWN_MAKER, (key, rest) => (isJumble(rest) ? mask("api-key") : key))
     : result;
 }
-
-/** Every key of a known format has a run of at least 16 letters, digits, `_` and `-`. */
-export const KEY_ROW = /[\w-]{16,}/g;
 
 /** Whether the text has such a run that does not consist of words. */
 function hasKey(text: string): boolean {
@@ -265,12 +263,6 @@ const PUTTY = /(Private-Lines: \d{1,3}\s{1,2})[A-Za-z0-9+/=\s]{1,20000}(?:Privat
 /** The private numbers of a JSON Web Key, and the key of a symmetric one. */
 const JWK = /("(?:d|p|q|dp|dq|qi|k)\\?"\s{0,4}:\s{0,4}\\?")[\w-]{20,}/g;
 
-/** Key bodies without markers: OpenSSH, PKCS #8, PKCS #1. A certificate has no version number at that position. */
-const BODIES = ["b3BlbnNzaC1rZXkt", "IBADANBgkqhkiG9w0B", "IBAAKC", "IBADAQBgcqhkjOPQ"];
+/** Key bodies without markers (`BODIES`). */
 const BODY =
   /b3BlbnNzaC1rZXkt[A-Za-z0-9+/=]{40,}|MI[A-Za-z0-9+/]{2,5}(?:IBADANBgkqhkiG9w0B|IBAAKC|IBADAQBgcqhkjOPQ)[A-Za-z0-9+/=]{40,}/g;
-
-/** In lower case. A text without any of these and without a `KEY_ROW` has no key. */
-export const KEY_WORDS = ["private key", "webhook", "ls0tls1crudjti", "private-lines:", '"kty', ...BODIES].map((word) =>
-  word.toLowerCase(),
-);

@@ -11,20 +11,21 @@ import {
   mask,
   masking,
 } from "./value.ts";
+import { FLAG_NAMES, namesOf, PLACE, PORT, PROGRAMS, type Program } from "./words.ts";
 
 /** Words that indicate a place, and the function that masks it. A pattern is slow at its first use, so it runs only after a word matches. */
 const PLACES: readonly (readonly [words: readonly string[], mask: (text: string) => string])[] = [
-  [["://"], (text) => text.replace(ADDRESS, maskAddress).replace(LOOSE_ADDRESS, maskLooseAddress)],
-  [["auth", "bearer"], (text) => text.replace(AUTHORIZATION, maskAuthorization)],
-  [["bearer", "basic"], (text) => text.replace(SCHEME, maskScheme)],
-  [["cookie", " -b"], (text) => text.replace(COOKIE, maskCookies)],
-  [["_session=", "sessid=", ".sid="], (text) => text.replace(SESSION, maskSession)],
-  [["auth"], (text) => text.replace(BASIC_AUTH, maskBasicAuth)],
-  [["sig", "key=", "sid=", "jwt=", "hmac=", "auth="], (text) => text.replace(QUERY, maskQuery)],
-  [["password"], (text) => text.replace(NETRC(), maskNetrc).replace(SQL_PASSWORD, maskQuotedWord)],
-  [["identified"], (text) => text.replace(SQL_USER, maskQuotedWord)],
-  [["requirepass", "masterauth", "bindpw"], (text) => text.replace(DIRECTIVE, maskDirective)],
-  [["kind"], (text) => (SECRET_MANIFEST.test(text) ? maskManifests(text) : text)],
+  [PLACE.address, (text) => text.replace(ADDRESS, maskAddress).replace(LOOSE_ADDRESS, maskLooseAddress)],
+  [PLACE.authorization, (text) => text.replace(AUTHORIZATION, maskAuthorization)],
+  [PLACE.scheme, (text) => text.replace(SCHEME, maskScheme)],
+  [PLACE.cookie, (text) => text.replace(COOKIE, maskCookies)],
+  [PLACE.session, (text) => text.replace(SESSION, maskSession)],
+  [PLACE.basicAuth, (text) => text.replace(BASIC_AUTH, maskBasicAuth)],
+  [PLACE.query, (text) => text.replace(QUERY, maskQuery)],
+  [PLACE.password, (text) => text.replace(NETRC(), maskNetrc).replace(SQL_PASSWORD, maskQuotedWord)],
+  [PLACE.sqlUser, (text) => text.replace(SQL_USER, maskQuotedWord)],
+  [PLACE.directive, (text) => text.replace(DIRECTIVE, maskDirective)],
+  [PLACE.manifest, (text) => (SECRET_MANIFEST.test(text) ? maskManifests(text) : text)],
 ];
 
 /** `lower`: the text in lower case. */
@@ -35,9 +36,6 @@ export function maskPlaces(text: string, lower: string): string {
   }
   return PORT.test(result) ? result.replace(PGPASS, maskPgpass) : result;
 }
-
-/** The port in a line of a `.pgpass` file. */
-export const PORT = /:(?:\d{4,5}|\*):/;
 
 /** URLs: `scheme://user:password@host`, or a key instead of the user. The password may contain an `@`. */
 const ADDRESS = /(:\/\/(?:[^\s:@/?#"'`<>]{0,128}:)?)([^\s/?#"'`<>]{1,256})(?=@)/g;
@@ -197,7 +195,6 @@ export function maskCommands(text: string, lower: string): string {
   return result;
 }
 
-const FLAG_NAMES = ["pass", "pwd", "token", "secret", "key"];
 /** `--password x`, `-storepass x`, `--client-secret=x`. */
 const FLAG =
   /(-(?<![\w-]-)-?(?:[a-z0-9]{1,20}-){0,3}(?:(?:store|key)?pass(?:word|wd|phrase|code)?|pwd|token|secret|(?:api|access|auth|secret|account|private)-?key)(?:=|\s{1,4})["']?)([^\s"'`-][^\s"'`]*)/gi;
@@ -217,9 +214,6 @@ function isPath(value: string): boolean {
   return /^(?:~|\.{0,2})\/|\.(?:txt|json|ya?ml|pem|key|env)$/.test(value) && isName(value);
 }
 
-/** Program names, and the option that takes a password. */
-type Program = readonly [names: string, option: string];
-
 /** A value, with or without quotes; the quotes stay. */
 const VALUE = String.raw`(?:"([^"\n]{1,256})|'([^'\n]{1,256})|([^\s"'\x60;|&()<>-][^\s"'\x60;|&()<>]{0,255}))`;
 
@@ -232,41 +226,6 @@ function maskProgram(text: string, [names, option]: Program): string {
   const value = new RegExp(`(\\s${option})${VALUE}`, "g");
   return text.replace(line, (match) => match.replace(value, maskOption));
 }
-
-const PROGRAMS: readonly Program[] = [
-  [
-    "mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlshow|mysqlsh|mysqlpump|mariadb|mariadb-dump|mariadb-admin|xtrabackup",
-    "-p",
-  ],
-  ["7z|7za|7zr|rar|unrar", "-p"],
-  [
-    "sshpass|mongo|mongosh|mongodump|mongorestore|mongoexport|mongoimport|cqlsh|rabbitmqadmin|docker login|podman login|nerdctl login|buildah login|skopeo login|oras login|registry login|az login|acr login|oc login",
-    "-p\\s{0,4}",
-  ],
-  ["redis-cli", "-a\\s{1,4}"],
-  ["ldapsearch|ldapadd|ldapmodify|ldapdelete|ldappasswd|ldapwhoami", "-w\\s{0,4}"],
-  ["sqlcmd|bcp|osql|zip|unzip|mosquitto_pub|mosquitto_sub|ipmitool", "-P\\s{1,4}"],
-  ["curl", "(?:-u|-U|--user|--proxy-user)(?:\\s{1,4}|=)?[\"']?[^\\s:\"']{1,64}:"],
-  ["http|https|xh", "(?:-a|--auth)(?:\\s{1,4}|=)?[\"']?[^\\s:\"']{1,64}:"],
-  ["smbclient|rpcclient|smbmap|smbget", "(?:-U|--user)(?:\\s{1,4}|=)[\"']?[^\\s%\"']{1,64}%"],
-  ["lftp", "-u\\s{1,4}[\"']?[^\\s,\"']{1,64},"],
-  ["openssl", "-pass(?:in|out)?\\s{1,4}[\"']?pass:"],
-  ["vault write|vault kv put|vault kv patch", "[\\w.-]{1,60}="],
-  ["htpasswd", "-[a-zA-Z]*b[a-zA-Z]*\\s{1,4}(?:-[a-zA-Z]+\\s{1,4}){0,3}[^\\s-]\\S{0,255}\\s{1,4}\\S{1,64}\\s{1,4}"],
-];
-
-function namesOf([names]: Program): string[] {
-  return names.split("|").map((name) => `${name} `);
-}
-
-/** If a text contains none of these and no `PORT`, then `maskPlaces` and `maskCommands` find nothing. */
-export const PLACE_WORDS = [
-  ...PLACES.flatMap(([words]) => words),
-  ...FLAG_NAMES,
-  ...PROGRAMS.flatMap(namesOf),
-  "--from-literal",
-  "echo",
-];
 
 /** `kubectl create secret generic NAME --from-literal=KEY=VALUE`. */
 const LITERAL = later(`(--from-literal(?:=|\\s{1,4})["']?[\\w.-]{1,100}=)${VALUE}`, "g");

@@ -33,21 +33,23 @@ import { useCommands } from "../use-commands.ts";
 import { readClaudeObservation } from "./observation.ts";
 import { agentFolder, forkedFrom, hasToolResult, readClaudeCalls, startedBy, subAgentFiles } from "./transcripts.ts";
 
-export const claudeCode: ClientAdapter = {
-  client: "claude-code",
-  readBase,
-  profile: claudeProfile,
-  readEvents: (payload, base) => {
-    return [{ ...readEvent(payload, base), receipts: "found", ...messagesWith(payload) }];
-  },
-  writeAnswer: (payload, answer) => {
-    const isStart = payload["hook_event_name"] === "SessionStart";
-    return formatClaudeAnswer(payload, answer, isStart ? moveFromRemovedServer(payload, process.env) : undefined);
-  },
-  transcripts: claudeTranscripts,
-  readCalls: readClaudeCalls,
-  process: claudeProcess,
-};
+export function claudeCode(): ClientAdapter {
+  return {
+    client: "claude-code",
+    readBase,
+    profile: claudeProfile,
+    readEvents: (payload, base) => {
+      return [{ ...readEvent(payload, base), receipts: "found", ...messagesWith(payload) }];
+    },
+    writeAnswer: (payload, answer) => {
+      const isStart = payload["hook_event_name"] === "SessionStart";
+      return formatClaudeAnswer(payload, answer, isStart ? moveFromRemovedServer(payload, process.env) : undefined);
+    },
+    transcripts: claudeTranscripts,
+    readCalls: readClaudeCalls,
+    process: claudeProcess,
+  };
+}
 
 function readEvent(payload: Payload, base: EventBase): ClientEvent {
   switch (payload["hook_event_name"]) {

@@ -32,22 +32,24 @@ import {
   readForkedFrom,
 } from "./rollout.ts";
 
-export const codex: ClientAdapter = {
-  client: "codex",
-  readBase: readCodexBase,
-  profile: codexProfile,
-  readEvents: (payload, base) => {
-    return [{ ...readEvent(payload, base), receipts: "found", ...messagesWith(payload) }];
-  },
-  writeAnswer: (payload, answer) => {
-    const isStart = payload["hook_event_name"] === "SessionStart";
-    return formatCodexAnswer(payload, answer, isStart ? moveFromRemovedServer(payload, process.env) : undefined);
-  },
-  transcripts: codexTranscripts,
-  readCalls: readCodexCalls,
-  // Usually the shell that Codex starts replaces itself with the hook (`exec`), so the parent is Codex itself (seen in 0.166.0).
-  process: () => parentProcess(),
-};
+export function codex(): ClientAdapter {
+  return {
+    client: "codex",
+    readBase: readCodexBase,
+    profile: codexProfile,
+    readEvents: (payload, base) => {
+      return [{ ...readEvent(payload, base), receipts: "found", ...messagesWith(payload) }];
+    },
+    writeAnswer: (payload, answer) => {
+      const isStart = payload["hook_event_name"] === "SessionStart";
+      return formatCodexAnswer(payload, answer, isStart ? moveFromRemovedServer(payload, process.env) : undefined);
+    },
+    transcripts: codexTranscripts,
+    readCalls: readCodexCalls,
+    // Usually the shell that Codex starts replaces itself with the hook (`exec`), so the parent is Codex itself (seen in 0.166.0).
+    process: () => parentProcess(),
+  };
+}
 
 function readEvent(payload: Payload, base: EventBase): ClientEvent {
   const { hook_event_name: event, tool_name: tool } = payload;

@@ -59,7 +59,7 @@ describe("the calls in a session's file", () => {
     expect(todo).toMatchObject({ tool: "todo", todos: { plan: [{ step: "A" }] } });
     const { payload } = missed[3]!;
     const base = { ...readCodexBase(payload, "/")!, client: profileOf("codex") };
-    expect(codex.readEvents(payload, base, {} as never)).toMatchObject([{ kind: "after-spawn", childId: "t2" }]);
+    expect(codex().readEvents(payload, base, {} as never)).toMatchObject([{ kind: "after-spawn", childId: "t2" }]);
   });
 
   it("are a read where the command only showed a file", () => {

@@ -96,7 +96,7 @@ describe("prompts", () => {
   it("have the id of their turn", () => {
     const prompt = payload("user-prompt-submit");
     const base = { ...readCodexBase(prompt, "/")!, client: profileOf("codex") };
-    expect(codex.readEvents(prompt, base, {} as EventProject)).toMatchObject([
+    expect(codex().readEvents(prompt, base, {} as EventProject)).toMatchObject([
       { promptId: expect.stringMatching(/./) },
     ]);
     expect(prompt["turn_id"]).toBe(payload("stop")["turn_id"]);

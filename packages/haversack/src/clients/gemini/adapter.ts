@@ -24,20 +24,22 @@ import {
 } from "../client-adapter.ts";
 import { hasGeminiAnswer, readGeminiCompaction } from "./transcript.ts";
 
-export const gemini: ClientAdapter = {
-  client: "gemini",
-  readBase: readGeminiBase,
-  profile: geminiProfile,
-  readEvents: (payload, base, project) => {
-    const source = geminiStartBefore(payload, base, project);
-    const event = { ...readEvent(payload, base), ...messagesWith(payload) };
-    const hasAnswered = () => hasGeminiAnswer(payload["transcript_path"]);
-    return source ? [{ ...base, kind: "session-start", source, isPromptWaiting: true, hasAnswered }, event] : [event];
-  },
-  writeAnswer: formatGeminiAnswer,
-  // The shell that the client starts usually replaces itself with the hook (`exec`), so the parent is the client (seen in 0.61.0).
-  process: () => parentProcess(),
-};
+export function gemini(): ClientAdapter {
+  return {
+    client: "gemini",
+    readBase: readGeminiBase,
+    profile: geminiProfile,
+    readEvents: (payload, base, project) => {
+      const source = geminiStartBefore(payload, base, project);
+      const event = { ...readEvent(payload, base), ...messagesWith(payload) };
+      const hasAnswered = () => hasGeminiAnswer(payload["transcript_path"]);
+      return source ? [{ ...base, kind: "session-start", source, isPromptWaiting: true, hasAnswered }, event] : [event];
+    },
+    writeAnswer: formatGeminiAnswer,
+    // The shell that the client starts usually replaces itself with the hook (`exec`), so the parent is the client (seen in 0.61.0).
+    process: () => parentProcess(),
+  };
+}
 
 function readEvent(payload: Payload, base: EventBase): ClientEvent {
   switch (payload["hook_event_name"]) {

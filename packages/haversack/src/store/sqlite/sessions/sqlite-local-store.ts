@@ -201,7 +201,16 @@ export class Transcripts extends OnStore {
   read({ sessionId, agentId = "" }: SessionKey): ReadTranscript | undefined {
     const sql = "SELECT * FROM transcripts WHERE session_id = ? AND agent_id = ?";
     const row = readStore(this.handle, (db) => db.prepare(sql).get(sessionId, agentId));
-    return row && fromRow<ReadTranscript>(row);
+    if (!row) return undefined;
+    return {
+      sessionId,
+      agentId,
+      path: String(row["path"]),
+      offset: Number(row["offset"]),
+      since: String(row["since"]),
+      toldBy: String(row["told_by"]) as ToldBy,
+      at: new Date(String(row["at"])),
+    };
   }
 
   save(transcript: ReadTranscript): void {
