@@ -111,7 +111,11 @@ export function makeFolder(path: string, { within, mode = 0o777 }: Place & { mod
     // One by one: with `recursive`, Node never returns where folders cannot be created, such as below /proc.
     for (let at = target; !statSync(at, QUIET) && folderOf(at) !== at; at = folderOf(at)) made.unshift(at);
     const own = made.filter((folder) => makeOne(folder, mode));
-    if (!statSync(target).isDirectory()) throw fileInPlace(path);
+    if (!statSync(target).isDirectory()) {
+      const cause = Object.assign(new Error("a file is in its place"), { code: "EEXIST" });
+      const hint = "give yourself write access, or move it away";
+      throw new HaversackError("file-unwritable", `${path}: cannot be made (EEXIST)`, { hint, cause });
+    }
     return own;
   });
 }
@@ -417,12 +421,6 @@ function guarded<T>(path: string, action: () => T): T {
 
 function refusedLink(path: string, link: string): HaversackError {
   return fault(path, `${link === path ? "it is" : `${link} is`} a symbolic link inside the project`);
-}
-
-function fileInPlace(path: string): HaversackError {
-  const cause = Object.assign(new Error("a file is in its place"), { code: "EEXIST" });
-  const hint = "give yourself write access, or move it away";
-  return new HaversackError("file-unwritable", `${path}: cannot be made (EEXIST)`, { hint, cause });
 }
 
 function fault(path: string, why: string, hint = "replace the link"): HaversackError {

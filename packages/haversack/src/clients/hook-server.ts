@@ -25,12 +25,8 @@ const MOST_STORES = 8;
  * The answer to a call, in the client's format; `{}` means no answer. `meta`: the client's data about the call itself. The answer is a
  * promise only if the user has an embedding endpoint and the event is a prompt.
  */
-export function hookServer({
-  env,
-  cwd,
-  cli,
-  isPackaged,
-}: HookServerOptions): (input: unknown, meta?: Fields) => string | Promise<string> {
+export function hookServer(options: HookServerOptions): (input: unknown, meta?: Fields) => string | Promise<string> {
+  const { env, cwd } = options;
   const stores = new Map<string, (sessionId: string) => StoreHandle | undefined>();
   const eventsOf = eventsOfProcesses();
   const openStore: HookHost["openStore"] = ({ store, userState }, sessionId, warn) => {
@@ -50,10 +46,7 @@ export function hookServer({
     if (client === "claude-code" && eventsOf({ root, env }).has(String(event))) return "{}";
     const answer = (judged?: ReadonlyMap<string, number>) =>
       answerHook(String(client), payload, {
-        env,
-        cwd,
-        cli,
-        isPackaged,
+        ...options,
         isServer: true,
         judged,
         // The client starts the server, so the parent process is the client.

@@ -14,7 +14,6 @@ import { folderTrust } from "./gemini/folder-trust.ts";
 import { type HookEntry, ownHooks } from "./hook-settings.ts";
 
 export interface SessionPlace {
-  /** The project's root. */
   root: string;
   /** Where the session was started. */
   cwd: string;

@@ -39,17 +39,18 @@ export function resumableClient(
 
 /** The agents are sessions. */
 function claudeSessions(program: string): ResumableClient {
-  return {
-    client: "claude-code",
-    way: "session",
-    async start(prompt, place) {
-      const { sessionId, said } = await runClaude(program, [prompt], place);
-      return { agentId: sessionId, answer: said };
-    },
-    async resume(agentId, prompt, place) {
-      return { answer: (await runClaude(program, [prompt, "--resume", agentId], place)).said };
-    },
-  };
+  return sessionsOf("claude-code", async (prompt, place, id) => {
+    const { sessionId, said } = await runClaude(program, [prompt, ...(id ? ["--resume", id] : [])], place);
+    return { agentId: sessionId, answer: said };
+  });
+}
+
+/** `ask`: with an id, in that session, else in a new one. */
+function sessionsOf(
+  client: string,
+  ask: (prompt: string, place: TrialPlace, id?: string) => ReturnType<ResumableClient["start"]>,
+): ResumableClient {
+  return { client, way: "session", start: ask, resume: (id, prompt, place) => ask(prompt, place, id) };
 }
 
 /** The agents are sub-agents: `SESSION/AGENT`. Their coordinator is only told to start and to wake them. */
@@ -114,18 +115,11 @@ function saidBy(events: readonly Fields[], agentId: string): string {
 }
 
 function codexSessions(program: string): ResumableClient {
-  return {
-    client: "codex",
-    way: "session",
-    async start(prompt, place) {
-      const { threadId, said } = await runCodex(program, ["exec", ...CODEX_OPTIONS, prompt], place);
-      return { agentId: threadId, answer: said };
-    },
-    async resume(agentId, prompt, place) {
-      const args = ["exec", "resume", ...CODEX_OPTIONS, agentId, prompt];
-      return { answer: (await runCodex(program, args, place)).said };
-    },
-  };
+  return sessionsOf("codex", async (prompt, place, id) => {
+    const args = ["exec", ...(id ? ["resume"] : []), ...CODEX_OPTIONS, ...(id ? [id] : []), prompt];
+    const { threadId, said } = await runCodex(program, args, place);
+    return { agentId: threadId, answer: said };
+  });
 }
 
 /** The trial's folder is no repository. The default permission, reading only, is kept. */

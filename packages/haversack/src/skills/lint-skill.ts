@@ -109,9 +109,7 @@ export function lintSkillSet(skills: readonly Skill[]): Problem[] {
 }
 
 function twins(skills: readonly Skill[]): Problem[] {
-  const byId = new Map<string, Skill[]>();
-  for (const skill of skills) byId.set(skill.id, [...(byId.get(skill.id) ?? []), skill]);
-  return [...byId.values()].flatMap((same) => {
+  return [...Map.groupBy(skills, ({ id }) => id).values()].flatMap((same) => {
     const [winner, ...losers] = same.sort((a, b) => a.source.rank - b.source.rank || (a.path < b.path ? -1 : 1));
     return losers.map((loser): Problem => {
       const isOneSource = loser.source.rank === winner!.source.rank;

@@ -58,33 +58,24 @@ export function skillRoots(
 ): { roots: SkillRoot[]; problems: Problem[] } {
   const { projectDir, homeDir, configHome = join(homeDir, ".config") } = places;
   const problems: Problem[] = [];
-  const found: Omit<SkillRoot, "source">[] = [];
-  const sources: Omit<SkillSource, "rank">[] = [];
-  const add = (dir: string, source: Omit<SkillSource, "rank">, more: Partial<SkillRoot> = {}): void => {
-    found.push({ dir: normalize(dir).replace(/(?<=.)[\\/]+$/, ""), ...more });
-    sources.push(source);
+  const found: (Omit<SkillRoot, "source"> & { source: Omit<SkillSource, "rank"> })[] = [];
+  const add = (dir: string, source: Omit<SkillSource, "rank">, more: Omit<Partial<SkillRoot>, "source"> = {}): void => {
+    found.push({ dir: normalize(dir).replace(/(?<=.)[\\/]+$/, ""), ...more, source });
   };
   if (projectDir) {
     for (const label of [".haversack/skills", ".claude/skills", ".agents/skills", ...CLIENT_FOLDERS])
       add(join(projectDir, label), { kind: "project", label }, { within: projectDir });
   }
-  const config = claudeDir(places);
-  const configLabel = places.claudeConfigDir ? join(config, "skills") : "~/.claude/skills";
-  add(join(config, "skills"), { kind: "user", label: configLabel });
-  add(join(homeDir, ".agents/skills"), { kind: "user", label: "~/.agents/skills" });
-  const inConfig = (folder: string) => {
-    const label = places.configHome ? join(configHome, folder) : `~/.config/${folder}`;
-    add(join(configHome, folder), { kind: "user", label });
-  };
+  /** A folder of the user. `usual`: how it is shown, unless a variable has `moved` it. */
+  const addOwn = (dir: string, usual: string, moved?: string) => add(dir, { kind: "user", label: moved ? dir : usual });
+  addOwn(join(claudeDir(places), "skills"), "~/.claude/skills", places.claudeConfigDir);
+  addOwn(join(homeDir, ".agents/skills"), "~/.agents/skills");
+  const inConfig = (folder: string) => addOwn(join(configHome, folder), `~/.config/${folder}`, places.configHome);
   inConfig("haversack/skills");
-  const geminiFolder = join(places.geminiHome ?? homeDir, ".gemini/skills");
-  add(geminiFolder, { kind: "user", label: places.geminiHome ? geminiFolder : "~/.gemini/skills" });
-  const codexFolder = join(places.codexHome ?? join(homeDir, ".codex"), "skills");
-  add(codexFolder, { kind: "user", label: places.codexHome ? codexFolder : "~/.codex/skills" });
+  addOwn(join(places.geminiHome ?? homeDir, ".gemini/skills"), "~/.gemini/skills", places.geminiHome);
+  addOwn(join(places.codexHome ?? join(homeDir, ".codex"), "skills"), "~/.codex/skills", places.codexHome);
   for (const folder of OPENCODE_FOLDERS) inConfig(`opencode/${folder}`);
-  for (const folder of OPENCODE_FOLDERS) {
-    add(join(homeDir, ".opencode", folder), { kind: "user", label: `~/.opencode/${folder}` });
-  }
+  for (const folder of OPENCODE_FOLDERS) addOwn(join(homeDir, ".opencode", folder), `~/.opencode/${folder}`);
   for (const folder of texts.folders ?? []) {
     const written = cleanLine(folder);
     if (written === "") continue;
@@ -100,10 +91,10 @@ export function skillRoots(
   // The home folder can be the project, and the settings can name a default folder. The nearest place counts.
   const seen = new Set<string>();
   const roots: SkillRoot[] = [];
-  for (const [index, root] of found.entries()) {
+  for (const root of found) {
     if (seen.has(root.dir)) continue;
     seen.add(root.dir);
-    roots.push({ ...root, source: { ...sources[index]!, rank: roots.length } });
+    roots.push({ ...root, source: { ...root.source, rank: roots.length } });
   }
   return { roots, problems };
 }

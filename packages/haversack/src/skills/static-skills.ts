@@ -17,7 +17,6 @@ export interface ListedSkill {
 }
 
 export interface StaticSkills {
-  /** The agent's file. */
   file: string;
   /** Tokens of the listed skills, sent with every request of the agent, as an estimate. */
   tokens: number;

@@ -73,7 +73,6 @@ export interface WorkStore extends PlanStore {
 
   /** Ready tasks in order. Never scans more than it returns. */
   nextTasks(query: NextQuery): Promise<NextTasks>;
-  /** Files of the tasks in progress. */
   filesInProgress(scope: Scope, at: Date): Promise<string[]>;
 
   /** The first claim wins. Without `taskId`: the next ready task of the scope. */

@@ -166,7 +166,6 @@ export function readStart(payload: Fields, base: EventBase): ClientEvent | undef
   };
 }
 
-/** All other events. */
 export function readClaudeEvent(payload: Fields, base: EventBase): ClientEvent | undefined {
   switch (payload["hook_event_name"]) {
     case "PreToolUse": {

@@ -71,7 +71,6 @@ export function claudeWork(folder: string): StampedFile[] {
   }));
 }
 
-/** Whether our plugin is enabled in one of the settings. */
 export function isPluginEnabled(settings: readonly unknown[]): boolean {
   const plugins = settings.flatMap((value) => Object.entries(objectOf(objectOf(value)["enabledPlugins"])));
   return plugins.some(([id, isOn]) => id.startsWith(OWN_PLUGIN) && isOn === true);

@@ -93,7 +93,6 @@ export const codex: Client = {
   deferral: ({ cwd, env }) => deferral(codexPlaces(cwd, env)),
 };
 
-/** The skill `$work` and its roles. */
 function workSkill({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): StampedFile[] {
   const { root, codexHome } = codexPlaces(cwd, env);
   const folder = scope === "user" ? codexHome : join(root, ".codex");

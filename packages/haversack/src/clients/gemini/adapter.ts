@@ -75,12 +75,8 @@ export function geminiStartBefore(
   if (event !== "BeforeAgent" && event !== "AfterTool") return undefined;
   const before = readSessionTimes(handle, sessionId);
   if (wasCompacted(payload, before)) return "compact";
-  return event === "BeforeAgent" ? startOf(before) : undefined;
-}
-
-function startOf(before: SessionTimes | undefined): Source | undefined {
-  if (!before) return "startup";
-  return before.endedAt ? "resume" : undefined;
+  if (event !== "BeforeAgent" || (before && !before.endedAt)) return undefined;
+  return before ? "resume" : "startup";
 }
 
 /**

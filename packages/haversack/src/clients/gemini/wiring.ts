@@ -69,7 +69,11 @@ export const gemini: Client = {
       notes.push(
         `Gemini CLI reads ${places.projectSettings} only in sessions that are started in ${places.root}; \`haversack init --user\` works from every folder`,
       );
-      if (folderTrust(places, env) !== "trusted") notes.push(trustNote(places.root));
+      if (folderTrust(places, env) !== "trusted") {
+        notes.push(
+          `Gemini CLI reads a project's settings only in a folder that you trust: start \`gemini\` in ${places.root} and answer its question (\`/permissions\` changes it)`,
+        );
+      }
       notes.push("Gemini CLI asks in its next interactive session whether the agents of /work may be used here");
     }
     return [...notes, ...notesOnStamped(stampedFiles(place))];
@@ -92,11 +96,6 @@ export const gemini: Client = {
     };
   },
 };
-
-/** Only the user can trust the folder. */
-function trustNote(root: string): string {
-  return `Gemini CLI reads a project's settings only in a folder that you trust: start \`gemini\` in ${root} and answer its question (\`/permissions\` changes it)`;
-}
 
 /** `/work` and its agents. */
 function stampedFiles({ scope, cwd, env }: Pick<WiringPlace, "scope" | "cwd" | "env">): StampedFile[] {

@@ -325,15 +325,6 @@ export interface HookEngine {
  * Which session a sub-agent belongs to. In opencode a sub-agent is a session with a parent; for us it is an agent of the topmost session.
  * `session.created` names the parent; for sessions of an earlier process we ask the client.
  */
-export interface SessionPlace {
-  sessionId: string;
-  /** "" for the topmost session itself. */
-  agentId: string;
-}
-
-/** The parent's ID, "" if there is none, undefined if unknown. */
-export type AskParent = (sessionId: string) => Promise<string | undefined>;
-
 export class SessionTree {
   readonly #parents = new Map<string, string>();
   /** The parent's ID, "" if there is none, undefined if unknown. */

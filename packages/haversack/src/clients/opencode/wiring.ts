@@ -46,7 +46,6 @@ function hasPackage({ cwd, env }: Pick<WiringPlace, "cwd" | "env">): boolean {
   return isPackageNamed({ root: opencodePlaces(cwd, env).root, env });
 }
 
-/** In the project or in the user's folder. */
 function ownPlugin({ scope, cwd, env, installed }: WiringPlace): StampedFile {
   const { projectPlugin, userPlugin } = opencodePlaces(cwd, env);
   return {

@@ -82,10 +82,9 @@ export function tameRules(
   { root, accepted }: RuleTrust,
 ): { rules: RulesById; ignored: FarRule[] } {
   const ignored = farRules(rules, skills, root).filter(({ key }) => !accepted.includes(key));
-  const reaches = new Map<SkillRule, RuleReach[]>();
-  for (const { rule, reach } of ignored) reaches.set(rule, [...(reaches.get(rule) ?? []), reach]);
+  const reaches = Map.groupBy(ignored, ({ rule }) => rule);
   const tamed = rules.map((rule) => {
-    const far = reaches.get(rule);
+    const far = reaches.get(rule)?.map(({ reach }) => reach);
     if (!far) return rule;
     return {
       ...rule,
@@ -111,12 +110,7 @@ export function untilAccepted(reach: RuleReach): string {
 /** Groups rules by the skill they mean. A rule without an installed skill stays under its own name. */
 export function rulesById(rules: readonly SkillRule[], ids: Iterable<string>): RulesById {
   const targets = ruleTargets(ids);
-  const byId: RulesById = new Map();
-  for (const rule of rules) {
-    const id = targets.find(rule.skill) ?? rule.skill;
-    byId.set(id, [...(byId.get(id) ?? []), rule]);
-  }
-  return byId;
+  return Map.groupBy(rules, (rule) => targets.find(rule.skill) ?? rule.skill);
 }
 
 /**

@@ -208,7 +208,6 @@ function versionState(db: DatabaseSync, file: string, list: readonly Migration[]
   return readPragma(db, "user_version") < latestVersion(list) ? "behind" : "usable";
 }
 
-/** The newest version in the list. */
 export function latestVersion(list: readonly Migration[]): number {
   return list.at(-1)?.version ?? 0;
 }

@@ -155,13 +155,9 @@ export function settleConflicts(handle: StoreHandle, numbers?: readonly number[]
  */
 export function acknowledge(
   handle: StoreHandle,
-  {
-    applied,
-    conflicts,
-    lastConflict,
-    stale,
-  }: { applied: number; conflicts: readonly Omit<Conflict, "number">[]; lastConflict: number; stale: Stale },
+  answered: { applied: number; conflicts: readonly Omit<Conflict, "number">[]; lastConflict: number; stale: Stale },
 ): void {
+  const { applied, conflicts, lastConflict, stale } = answered;
   writeStore(handle, (db) => {
     db.prepare("DELETE FROM outbox WHERE seq <= ?").run(applied);
     const sql = `INSERT OR IGNORE INTO conflicts (token, op, args, at, task, agent, reason, found_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -219,13 +219,9 @@ export interface ToldEdits {
 
 /** For callers that hold the write lock already. */
 export function saveTold(db: DatabaseSync, { ids, injection, at }: ToldEdits): void {
-  markTold(db, ids, at);
-  if (injection) recordInjection(db, injection);
-}
-
-function markTold(db: DatabaseSync, sessionIds: readonly string[], at: Date): void {
   const mark = db.prepare("UPDATE sessions SET edits_told_at = ? WHERE session_id = ? AND agent_id = ''");
-  for (const id of sessionIds) mark.run(at.toISOString(), id);
+  for (const id of ids) mark.run(at.toISOString(), id);
+  if (injection) recordInjection(db, injection);
 }
 
 /** How many WIP changes to look back. Older ones are not recent work. */

@@ -116,11 +116,9 @@ function byAlias(db: DatabaseSync, kind: IdKind, wanted: string): Found[] {
   return found.length > 0 ? found : withAlias(db, TABLES[kind], asWritten(wanted, kind));
 }
 
-const LETTER_OF: Readonly<Record<IdKind, string>> = { epic: "E", story: "S", task: "T", handoff: "H" };
-
 /** Our ids have a capital letter; people type `t4829`, or `4829` where the kind is clear. */
 function asWritten(id: string, kind: IdKind): string {
-  if (isBare(id)) return `${LETTER_OF[kind]}${id}`;
+  if (isBare(id)) return `${LETTERS[TABLES[kind]]}${id}`;
   return /^[a-z]\d/.test(id) ? id.charAt(0).toUpperCase() + id.slice(1) : id;
 }
 

@@ -127,10 +127,8 @@ export function toStory({ epic: _, ...row }: StoryRow): Story {
 
 /** In the order of the rows. Reads the files of all tasks in one query. */
 export function toTasks(db: DatabaseSync, rows: readonly TaskRow[]): Task[] {
-  const files = filesOf(
-    db,
-    rows.map(({ seq }) => seq),
-  );
+  const seqs = rows.map(({ seq }) => seq);
+  const files = filesOf(db, seqs);
   return rows.map((row) => toTask(row, files.get(row.seq) ?? []));
 }
 
@@ -140,16 +138,10 @@ function toTask({ story: _, epic: __, parent: ___, ...row }: TaskRow, files: str
 }
 
 export function filesOf(db: DatabaseSync, seqs: readonly number[]): Map<number, string[]> {
-  const files = new Map<number, string[]>();
-  if (seqs.length === 0) return files;
   const sql = "SELECT task, path FROM task_files WHERE task IN (SELECT value FROM json_each(?)) ORDER BY task, path";
-  const rows = all<{ task: number; path: string }>(db, sql, JSON.stringify(seqs));
-  for (const { task, path } of rows) {
-    const known = files.get(task);
-    if (known) known.push(path);
-    else files.set(task, [path]);
-  }
-  return files;
+  const rows = seqs.length === 0 ? [] : all<{ task: number; path: string }>(db, sql, JSON.stringify(seqs));
+  const byTask = Map.groupBy(rows, ({ task }) => task);
+  return new Map([...byTask].map(([task, files]) => [task, files.map(({ path }) => path)]));
 }
 
 export function toClaim({ task: _, id, agent_id, lease_until, ...row }: ClaimRow): Claim {
@@ -169,7 +161,6 @@ export function brief({ id, title, status }: TaskBrief): TaskBrief {
   return { id, title, status };
 }
 
-/** Removes fields that are null. */
 export function present<T extends object>(fields: T): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Partial<T>;
 }

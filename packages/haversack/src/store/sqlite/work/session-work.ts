@@ -24,7 +24,6 @@ export interface MovedClaims {
   place: WorkPlace;
   /** Claims of sessions that are over, by task row. */
   free: readonly { seq: number; session: string | null; because: "ended" | "gone" }[];
-  /** Claims that move to this session. */
   move: readonly { seq: number; session: string | null }[];
   leaseUntil: number;
   at: Date;

@@ -370,7 +370,6 @@ function refuseParentCycle(db: DatabaseSync, seq: number, parent: number): void 
   }
 }
 
-/** Titles of the newest tasks. */
 export function newestTitles(db: DatabaseSync, { limit, maxChars }: { limit: number; maxChars: number }): string[] {
   const sql = "SELECT substr(title, 1, ?) AS title FROM tasks ORDER BY seq DESC LIMIT ?";
   return all<{ title: string }>(db, sql, maxChars, limit).map(({ title }) => title);

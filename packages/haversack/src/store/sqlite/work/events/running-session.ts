@@ -28,7 +28,6 @@ export interface ShowRequest {
 /** Limit per event. */
 const MOST_MESSAGES = 50;
 
-/** Messages waiting for a session. */
 export interface Waiting {
   /** The oldest messages. */
   messages: readonly UnreadMessage[];

@@ -290,20 +290,12 @@ export function otherHolders(
   handle: StoreHandle,
   { client, sessionId }: { client: string; sessionId: string },
 ): Holder[] {
-  const found = new Map<string, Holder>();
-  for (const row of readStore(handle, (db) => db.prepare(HELD_BY_OTHERS).all(client, sessionId))) {
-    const session = String(row["session"]);
-    const holder = found.get(session) ?? {
-      sessionId: session,
-      agent: String(row["agent"]),
-      isEnded: row["ended"] !== null,
-      ...(row["id"] !== null && { process: processOf(row) }),
-      tasks: [],
-    };
-    holder.tasks.push({ id: String(row["task"]), title: String(row["title"]) });
-    found.set(session, holder);
-  }
-  return [...found.values()];
+  const rows = readStore(handle, (db) => db.prepare(HELD_BY_OTHERS).all(client, sessionId));
+  return bySession(rows, (row, claims) => ({
+    agent: String(row["agent"]),
+    isEnded: row["ended"] !== null,
+    tasks: claims.map(({ task, title }) => ({ id: String(task), title: String(title) })),
+  }));
 }
 
 /**
@@ -339,18 +331,17 @@ export function otherSessions(db: DatabaseSync, name: string, sessionId: string)
 
 /** Groups claims by session. Each has its `session`, the `task`, and the client's process as `id` and `space`. */
 export function sessionsOf(claims: readonly Record<string, unknown>[]): OtherSession[] {
-  const found = new Map<string, OtherSession>();
-  for (const row of claims) {
-    const key = String(row["session"]);
-    const other = found.get(key) ?? {
-      sessionId: key,
-      ...(row["id"] !== null && { process: processOf(row) }),
-      taskIds: [],
-    };
-    other.taskIds.push(String(row["task"]));
-    found.set(key, other);
-  }
-  return [...found.values()];
+  return bySession(claims, (_, own) => ({ taskIds: own.map(({ task }) => String(task)) }));
+}
+
+type ClaimRow = Readonly<Record<string, unknown>>;
+
+/** `more`: from the newest claim of the session and all of them. */
+function bySession<More>(claims: readonly ClaimRow[], more: (newest: ClaimRow, all: readonly ClaimRow[]) => More) {
+  return [...Map.groupBy(claims, ({ session }) => String(session))].map(([sessionId, own]) => {
+    const newest = own[0] as ClaimRow;
+    return { sessionId, ...(newest["id"] !== null && { process: processOf(newest) }), ...more(newest, own) };
+  });
 }
 
 export function processOf({ id, space }: { id?: unknown; space?: unknown }): ClientProcess {

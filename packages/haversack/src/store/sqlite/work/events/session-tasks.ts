@@ -303,14 +303,9 @@ export function workAtHand(handle: StoreHandle, { sessionId, agentId = "" }: Ses
  */
 export function whoseFile(
   handle: StoreHandle,
-  {
-    taskId,
-    worktree,
-    sessionId,
-    agentId = "",
-    since,
-  }: SessionKey & { taskId: string; worktree: string; since: string },
+  work: SessionKey & { taskId: string; worktree: string; since: string },
 ): (path: string) => boolean {
+  const { taskId, worktree, sessionId, agentId = "", since } = work;
   return readStore(handle, (db) => {
     const touched = db
       .prepare("SELECT path FROM session_files WHERE NOT (session_id = ? AND agent_id = ?) AND at >= ?")

@@ -99,7 +99,6 @@ export function readWake(db: DatabaseSync, key: WakeKey): StoredWake {
 
 const MOST_OTHERS = 5;
 
-/** The role of an agent that works on a task. */
 export function roleAtWork(db: DatabaseSync, key: WakeKey): string {
   const signs = { given: readAgent(db, key).role, isSubAgent: Boolean(key.agentId), isCoordinating: false };
   return roleOf({ ...signs, hasTask: true }).role;
@@ -324,12 +323,8 @@ export interface RoleSigns {
   hasTask: boolean;
 }
 
-export function roleOf({
-  given,
-  isSubAgent,
-  isCoordinating,
-  hasTask,
-}: RoleSigns): Required<Pick<WakeAgent, "role" | "isSolo">> {
+export function roleOf(signs: RoleSigns): Required<Pick<WakeAgent, "role" | "isSolo">> {
+  const { given, isSubAgent, isCoordinating, hasTask } = signs;
   if (given !== undefined) return { role: given, isSolo: false };
   if (isSubAgent) return { role: "", isSolo: false };
   if (isCoordinating) return { role: "orchestrator", isSolo: false };

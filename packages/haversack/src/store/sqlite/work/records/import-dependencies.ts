@@ -98,20 +98,15 @@ type Edge = [from: number, to: number];
 function tasksInCycles(edges: readonly Edge[]): Set<number> {
   const left = new Set(edges.flat());
   const peel = (side: 0 | 1): void => {
+    const inside = edges.filter((edge) => edge.every((seq) => left.has(seq)));
+    const next = Map.groupBy(inside, (edge) => edge[side]);
+    const outerOf = (edge: Edge) => edge[1 - side] as number;
     const count = new Map<number, number>();
-    const next = new Map<number, number[]>();
-    for (const edge of edges) {
-      const [inner, outer] = [edge[side], edge[1 - side] as number];
-      if (!left.has(inner) || !left.has(outer)) continue;
-      count.set(outer, (count.get(outer) ?? 0) + 1);
-      const outers = next.get(inner);
-      if (outers) outers.push(outer);
-      else next.set(inner, [outer]);
-    }
+    for (const edge of inside) count.set(outerOf(edge), (count.get(outerOf(edge)) ?? 0) + 1);
     const free = [...left].filter((seq) => !count.has(seq));
     for (let seq = free.pop(); seq !== undefined; seq = free.pop()) {
       left.delete(seq);
-      for (const outer of next.get(seq) ?? []) {
+      for (const outer of next.get(seq)?.map(outerOf) ?? []) {
         const rest = (count.get(outer) ?? 0) - 1;
         count.set(outer, rest);
         if (rest === 0) free.push(outer);

@@ -39,7 +39,7 @@ export function importEvents(
     }
   };
 
-  importBlockers(db, came.blocker, { taskOf, report });
+  importBlockers(db, came.blocker, taskOf, report);
   const failures = came.failure.flatMap((record) => {
     const { actor, created_at, summary, details = null } = record;
     const task = taskOf(record)?.seq;
@@ -61,18 +61,14 @@ export function importEvents(
 function importBlockers(
   db: DatabaseSync,
   records: readonly RecordOf<"blocker">[],
-  {
-    taskOf,
-    report,
-  }: { taskOf(record: RecordOf<"blocker">): { id: string; seq: number } | undefined; report: ImportReport },
+  taskOf: (record: RecordOf<"blocker">) => { id: string; seq: number } | undefined,
+  report: ImportReport,
 ): void {
-  const known = new Map<string, Row[]>();
   const stored =
     records.length > 0 ? "SELECT * FROM blockers ORDER BY resolved_at NULLS FIRST, id" : "SELECT 1 WHERE 0";
-  for (const row of all<Row>(db, stored)) {
-    const key = JSON.stringify([row["task"], row["created_at"], row["actor"], row["reason"]]);
-    known.set(key, [...(known.get(key) ?? []), row]);
-  }
+  const known = Map.groupBy(all<Row>(db, stored), ({ task, created_at, actor, reason }) =>
+    JSON.stringify([task, created_at, actor, reason]),
+  );
   for (const record of records) {
     const { reason, actor, created_at, resolved_at = null, resolved_by = null } = record;
     const task = taskOf(record);

@@ -9,7 +9,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Priority, rankOf } from "../../../../work/task.ts";
 import { FIELDS, type MessageRecord, type RecordOf, type TaskRecord, type WorkRecord } from "../../../record-fields.ts";
 import { writeHolder } from "../last-holders.ts";
-import { insert, one, run } from "../rows.ts";
+import { type Columns, insert, one, run } from "../rows.ts";
 
 export interface MergedRecord<T> {
   record: T;
@@ -250,12 +250,7 @@ export function seqOf(
   return one<{ seq: number }>(db, `SELECT seq FROM ${table} WHERE id = ?`, id)?.seq ?? null;
 }
 
-function upsert(
-  db: DatabaseSync,
-  table: string,
-  columns: Readonly<Record<string, string | number | null | undefined>>,
-  key: readonly string[] = ["id"],
-): void {
+function upsert(db: DatabaseSync, table: string, columns: Columns, key: readonly string[] = ["id"]): void {
   const names = Object.keys(columns);
   const changes = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
   const sql = `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")}) ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`;
