@@ -17,6 +17,7 @@ export interface ListedSkill {
 }
 
 export interface StaticSkills {
+  /** The agent's file. */
   file: string;
   /** Tokens of the listed skills, sent with every request of the agent, as an estimate. */
   tokens: number;

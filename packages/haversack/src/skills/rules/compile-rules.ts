@@ -97,13 +97,7 @@ function addGlob(
 }
 
 function mergeRules(rules: readonly SkillRule[]): CompiledRule {
-  const first = <T>(pick: (rule: SkillRule) => T | undefined): T | undefined => {
-    for (const rule of rules) {
-      const value = pick(rule);
-      if (value !== undefined) return value;
-    }
-    return undefined;
-  };
+  const first = <T>(pick: (rule: SkillRule) => T | undefined) => rules.map(pick).find((value) => value !== undefined);
   const union = (pick: (rule: SkillRule) => readonly string[]): string[] => [...new Set(rules.flatMap(pick))];
   const priority = first((rule) => rule.priority);
   const domain = first((rule) => rule.domain);

@@ -118,6 +118,13 @@ const list =
     if (reading) pick(rule, reading);
   };
 
+/** Adds the items to a list of the rule. */
+const into = (
+  name: { [Key in keyof SkillRule]-?: SkillRule[Key] extends string[] ? Key : never }[keyof SkillRule],
+  form = (item: string) => item,
+): FieldReader => list((rule, items) => rule[name].push(...items.map(form)));
+const trim = (item: string) => item.trim();
+
 const phrases =
   (pick: "keywords" | "synonyms"): FieldReader =>
   (rule, value, complaints, key) => {
@@ -163,7 +170,6 @@ function counted<Item>(
   return reading.items;
 }
 
-const intentPatterns = list((rule, items) => rule.intentPatterns.push(...items));
 const paths = list((rule, items) => addPaths(rule, items));
 
 const TRIGGER_KEYS = new Map<string, FieldReader>(
@@ -173,34 +179,22 @@ const TRIGGER_KEYS = new Map<string, FieldReader>(
     ["synonyms intents intent contextpatterns contexts", phrases("synonyms")],
     [
       "intentpatterns intentpattern keywordpatterns promptpatterns patterns pattern regex regexes errorpatterns",
-      intentPatterns,
+      into("intentPatterns"),
     ],
     [
       "pathpatterns filepatterns filepattern filepathpatterns filepaths filepathtriggers filepath paths files globs",
       paths,
     ],
-    ["filetypes extensions fileextensions", list((rule, items) => rule.pathPatterns.push(...items.map(extensionGlob)))],
-    ["directories directory folders", list((rule, items) => rule.pathPatterns.push(...items.map(folderGlob)))],
-    ["contentpatterns contentpattern", list((rule, items) => rule.contentPatterns.push(...items))],
-    ["contenttriggers contentkeywords", list((rule, items) => rule.contentPatterns.push(...items.map(escapeRegex)))],
-    [
-      "pathexclusions excludepaths pathexcludes excludepathpatterns",
-      list((rule, items) => rule.pathExclusions.push(...items)),
-    ],
-    [
-      "keywordexclusions excludekeywords negativekeywords",
-      list((rule, items) => rule.keywordExclusions.push(...items.map((text) => text.trim()))),
-    ],
-    [
-      "excludepatterns exclude excludes exclusions negativepatterns",
-      list((rule, items) => rule.excludePatterns.push(...items)),
-    ],
+    ["filetypes extensions fileextensions", into("pathPatterns", extensionGlob)],
+    ["directories directory folders", into("pathPatterns", folderGlob)],
+    ["contentpatterns contentpattern", into("contentPatterns")],
+    ["contenttriggers contentkeywords", into("contentPatterns", escapeRegex)],
+    ["pathexclusions excludepaths pathexcludes excludepathpatterns", into("pathExclusions")],
+    ["keywordexclusions excludekeywords negativekeywords", into("keywordExclusions", trim)],
+    ["excludepatterns exclude excludes exclusions negativepatterns", into("excludePatterns")],
     ["createonly", flag((rule, value) => void (rule.createOnly = value))],
-    [
-      "agentcontext agents agentroles roles",
-      list((rule, items) => rule.agentRoles.push(...items.map((text) => text.trim()))),
-    ],
-    ["tasktypes tasktype", list((rule, items) => rule.taskTypes.push(...items.map((text) => text.trim())))],
+    ["agentcontext agents agentroles roles", into("agentRoles", trim)],
+    ["tasktypes tasktype", into("taskTypes", trim)],
   ]),
 );
 

@@ -89,7 +89,7 @@ function findEntries(value: unknown, report: Report): Entry[] {
     ([key, inner]) => CONTAINERS.has(plainKey(key)) && typeof inner === "object" && inner !== null,
   );
   if (containers.length > 0) {
-    reportStrangers(value, report);
+    for (const key of Object.keys(value)) if (!CONTAINERS.has(plainKey(key))) reportStranger(key, report);
     return containers.flatMap(([key, inner]) => {
       return Array.isArray(inner) ? entriesOfList(inner, key, report) : entriesOfMap(inner as JsonObject, key, report);
     });
@@ -198,10 +198,6 @@ function prefixPattern(prefixes: readonly string[]): string[] {
   const words = prefixes.map((prefix) => prefix.trim()).filter((prefix) => prefix !== "");
   const sources = words.map((word) => escapeRegex(word) + (/\w$/.test(word) ? "\\b" : ""));
   return sources.length === 0 ? [] : [`^\\s{0,20}(?:${sources.join("|")})`];
-}
-
-function reportStrangers(value: JsonObject, report: Report): void {
-  for (const key of Object.keys(value)) if (!CONTAINERS.has(plainKey(key))) reportStranger(key, report);
 }
 
 function reportStranger(key: string, report: Report): void {
