@@ -43,13 +43,9 @@ export async function explainSession(
   const { injections, total, shown, tokens } = readInjections(handle, { sessionId, agentId, limit });
   if (!session && total === 0) return undefined;
   const claims = await claimsOf(injections, store);
-  const entries = injections.map((injection) => ({
-    ...injection,
-    ...explainInjection(injection, {
-      claimedAt: (taskId, { agent, before }) =>
-        claims.find((claim) => claim.taskId === taskId && claim.agent === agent && claim.at <= before)?.at,
-    }),
-  }));
+  const claimedAt: ExplainOptions["claimedAt"] = (taskId, { agent, before }) =>
+    claims.find((claim) => claim.taskId === taskId && claim.agent === agent && claim.at <= before)?.at;
+  const entries = injections.map((injection) => ({ ...injection, ...explainInjection(injection, { claimedAt }) }));
   return { sessionId, ...(session && { session }), entries, total, shown, tokens };
 }
 
@@ -105,10 +101,8 @@ export interface ExplainOptions {
 export function explainInjection(injection: Injection, options: ExplainOptions = {}): Explained {
   const { because } = injection;
   const what = titleOf(injection);
-  if (because?.kind === "packet") {
-    return { what, parts: packetParts(because, injection, options), leftOut: because.leftOut ?? [] };
-  }
-  return { what, parts: because ? otherParts(because) : [], leftOut: [] };
+  if (because?.kind !== "packet") return { what, parts: because ? otherParts(because) : [], leftOut: [] };
+  return { what, parts: packetParts(because, injection, options), leftOut: because.leftOut ?? [] };
 }
 
 function titleOf({ event, format, because }: Injection): string {
@@ -157,12 +151,10 @@ const WHEN: Readonly<Record<string, string>> = {
 
 function packetParts(facts: PacketFacts, { event, at }: Injection, { claimedAt }: ExplainOptions): ExplainedPart[] {
   const { skills = [] } = facts;
-  const reasons = reasonsOf(facts, { event, held: (task) => heldSince(task, at, claimedAt) });
+  const reasons = reasonsOf(facts, { event, since: (id, agent) => claimedAt?.(id, { agent, before: at }) });
   const shown = facts.parts.flatMap(({ key, form, chars }): ExplainedPart[] => {
-    const size = {
-      ...(chars !== undefined && { tokens: Math.ceil(chars / 4) }),
-      ...(form !== "full" && { isCut: true }),
-    };
+    const isCut = form !== "full";
+    const size = { ...(chars !== undefined && { tokens: Math.ceil(chars / 4) }), ...(isCut && { isCut }) };
     if (key.startsWith("skill:")) {
       const id = key.slice("skill:".length);
       const skill = skills.find((each) => each.id === id);
@@ -187,13 +179,6 @@ function placeOf({ part }: ExplainedPart): number {
   return at < 0 ? ORDER.length : at;
 }
 
-type HeldTask = NonNullable<PacketFacts["task"]>;
-
-function heldSince({ id, holder = "" }: HeldTask, before: string, claimedAt: ExplainOptions["claimedAt"]): string {
-  const since = claimedAt?.(id, { agent: holder, before });
-  return `held by @${holder}${since ? ` since ${since}` : ""}`;
-}
-
 function skillReason({ because, hasChanged, isCarried }: NonNullable<PacketFacts["skills"]>[number]): string {
   return [
     because,
@@ -205,14 +190,16 @@ function skillReason({ because, hasChanged, isCarried }: NonNullable<PacketFacts
 /** By placeholder of the template. */
 function reasonsOf(
   { agent, task, leftBy, isCoordinating, alsoHolds = [], plan, handoffs = [], messages = [], wipAt }: PacketFacts,
-  { event, held }: { event: string; held(task: HeldTask): string },
+  { event, since }: { event: string; since(taskId: string, holder: string): string | undefined },
 ): Readonly<Record<string, string>> {
   const taskReason = () => {
     if (!task) return "tasks of this project: it holds none";
     const name = `${task.id} "${task.title}"`;
     if (leftBy) return `${name}: left by @${leftBy.agent}, whose session ${LEFT[leftBy.because] ?? leftBy.because}`;
     if (event === "agent-start") return `${name}: the call that started the sub-agent names it`;
-    if (task.holder !== undefined) return `${name}: ${held(task)}`;
+    const { holder } = task;
+    const held = holder === undefined ? undefined : since(task.id, holder);
+    if (holder !== undefined) return `${name}: held by @${holder}${held ? ` since ${held}` : ""}`;
     return `${name}: ${isCoordinating ? "in the last batch of tasks that it was given" : "it works on this task"}`;
   };
   const also = alsoHolds.length > 0 ? `; it also holds ${alsoHolds.join(", ")}` : "";
@@ -237,13 +224,6 @@ function reasonsOf(
 
 const LEFT: Readonly<Record<string, string>> = { ended: "has ended", gone: "was killed or lost" };
 
-/** Without changes, the news is about a fork. */
-function becauseOfNews({ since, tasks }: Extract<Because, { kind: "news" }>): string {
-  return tasks.length > 0
-    ? `changes by others since ${since} to ${tasks.join(", ")}`
-    : "who holds the tasks of the session that it was forked from";
-}
-
 function otherParts(because: Exclude<Because, { kind: "packet" }>): ExplainedPart[] {
   switch (because.kind) {
     case "prompt":
@@ -253,34 +233,28 @@ function otherParts(because: Exclude<Because, { kind: "packet" }>): ExplainedPar
         part: `message ${id}`,
         because: `from @${from} to @${to}, sent ${at}${subject ? `, about ${subject}` : ""}`,
       }));
-    case "news":
-      return [{ part: "news", because: becauseOfNews(because) }];
+    case "news": {
+      const changes = `changes by others since ${because.since} to ${because.tasks.join(", ")}`;
+      const fork = "who holds the tasks of the session that it was forked from";
+      return [{ part: "news", because: because.tasks.length > 0 ? changes : fork }];
+    }
     case "left":
       return because.session === undefined
         ? because.tasks.map((id) => ({ part: id, because: "it was begun, is not finished, and nobody works on it" }))
         : [{ part: "edits", because: `session ${because.session} ended with edits that belong to no task` }];
-    case "guard":
-      return [
-        {
-          part: `skill ${because.skill}`,
-          because: `a rule with "${because.enforcement}" asks for it before ${because.path} is edited, and the window does not have it`,
-        },
-      ];
+    case "guard": {
+      const asks = `a rule with "${because.enforcement}" asks for it before ${because.path} is edited`;
+      return [{ part: `skill ${because.skill}`, because: `${asks}, and the window does not have it` }];
+    }
     case "documents":
       return because.files.map((file) => ({ part: file, because: `the role ${because.role} has to read it` }));
-    case "handoff":
-      return [
-        {
-          part: `handoff ${because.handoff}`,
-          because: `sub-agent ${because.agentId} stored it for ${because.taskId}, and work.replace_results is on`,
-        },
-      ];
-    case "output":
-      return [
-        {
-          part: `output ${because.handle} of ${because.source}`,
-          because: `it has ${because.chars} characters, and outputs.replace_over is on`,
-        },
-      ];
+    case "handoff": {
+      const stored = `sub-agent ${because.agentId} stored it for ${because.taskId}`;
+      return [{ part: `handoff ${because.handoff}`, because: `${stored}, and work.replace_results is on` }];
+    }
+    case "output": {
+      const long = `it has ${because.chars} characters, and outputs.replace_over is on`;
+      return [{ part: `output ${because.handle} of ${because.source}`, because: long }];
+    }
   }
 }

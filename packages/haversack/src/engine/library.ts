@@ -15,7 +15,6 @@ import { checkArtifacts } from "./artifacts/load-role-map.ts";
 import { openFeature } from "./artifacts/open-feature.ts";
 import { decideIssue, recordReview } from "./artifacts/record-review.ts";
 import { reportReceipts } from "./artifacts/report-receipts.ts";
-import type { DiscoveredSkill } from "./discover.ts";
 import type { Agents, MatchedSkill, OpenOptions, Project, Skills, WakeAnswer } from "./library-types.ts";
 import { LiveSkills } from "./live-skills.ts";
 import { KeptProject } from "./open-project.ts";
@@ -75,7 +74,7 @@ export async function openProject(folder = ".", options: OpenOptions = {}): Prom
 }
 
 /** Async although the index is local, so callers need not change if that changes. */
-function bindSkills(skills: LiveSkills, client: string | undefined): Skills {
+function bindSkills(skills: LiveSkills, client: OpenOptions["client"]): Skills {
   return {
     list: async () =>
       skills.list().map(({ id, name, description, path, sourceLabel, modelInvocable }) => {
@@ -83,7 +82,10 @@ function bindSkills(skills: LiveSkills, client: string | undefined): Skills {
       }),
     match: async (prompt, options = {}) => {
       const { format, text, tokens, skills: found } = skills.match(prompt, { client, ...options });
-      return { format, text, tokens, skills: found.map(toMatchedSkill) };
+      const toMatched = ({ id, name, confidence, reasons, disclosure }: MatchedSkill) => {
+        return { id, name, confidence, reasons, disclosure };
+      };
+      return { format, text, tokens, skills: found.map(toMatched) };
     },
     search: async (query, { limit = 8 } = {}) =>
       skills.search(query, { limit }).found.map(({ id, name, brief, confidence }) => ({ id, name, brief, confidence })),
@@ -93,10 +95,6 @@ function bindSkills(skills: LiveSkills, client: string | undefined): Skills {
     },
     readResource: async (name, path) => skills.readResource(name, path),
   };
-}
-
-function toMatchedSkill({ id, name, confidence, reasons, disclosure }: DiscoveredSkill): MatchedSkill {
-  return { id, name, confidence, reasons, disclosure };
 }
 
 /** The tables define which operations write. */
@@ -131,14 +129,11 @@ function bindAgents({ read, write }: BoundProject): Agents {
 }
 
 function bindArtifacts(project: BoundProject, { client }: { client?: string | undefined }): ArtifactOperations {
-  const reading = <T>(use: (parts: ArtifactParts) => Promise<T>): Promise<T> =>
-    project.read(async ({ handle, store, ...place }) =>
-      use(await artifactParts(handle, { ...place, work: store, client })),
-    );
-  const writing = <T>(use: (parts: ArtifactParts) => Promise<T>): Promise<T> =>
-    project.write(async ({ handle, store, ...place }) =>
-      use(await artifactParts(handle, { ...place, work: store, client })),
-    );
+  const partsOf = ({ handle, store, ...place }: LiveParts) => artifactParts(handle, { ...place, work: store, client });
+  const reading = <T>(use: (parts: ArtifactParts) => Promise<T>) =>
+    project.read(async (open) => use(await partsOf(open)));
+  const writing = <T>(use: (parts: ArtifactParts) => Promise<T>) =>
+    project.write(async (open) => use(await partsOf(open)));
   return {
     dispatch: (request) => writing((parts) => dispatchRole(request, parts)),
     refs: (request) => project.read(async (place) => artifactRefs(request, place)),

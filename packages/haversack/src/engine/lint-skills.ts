@@ -29,14 +29,15 @@ export function lintSkills(
   const { files, problems: fileProblems } = findSkillFiles(sources.roots, diskFileSystem);
   const ofRules = known.filter(({ file }) => sources.ruleFiles.includes(file));
   const problems: Problem[] = names.length === 0 ? [...sources.problems, ...fileProblems, ...ofRules] : [];
+  const isWanted = (skill: Skill | undefined) =>
+    names.length === 0 || (skill !== undefined && (names.includes(skill.id) || names.includes(skill.name)));
   const skills: Skill[] = [];
   let checked = 0;
   for (const file of files) {
     try {
       const parsed = parseSkill(diskFileSystem.readFile(file.path), file);
       if (parsed.skill) skills.push(parsed.skill);
-      if (names.length > 0 && !(parsed.skill && (names.includes(parsed.skill.id) || names.includes(parsed.skill.name))))
-        continue;
+      if (!isWanted(parsed.skill)) continue;
       checked++;
       const isDeferred = (parsed.skill && index.card(parsed.skill.id)?.rule?.isDeferred) ?? false;
       if (file.folder) problems.push(...lintFolder(file.folder));
@@ -47,17 +48,11 @@ export function lintSkills(
   }
   const unknown = names.find((name) => !skills.some((skill) => skill.id === name || skill.name === name));
   if (unknown !== undefined) {
-    const [guess] = nearest(
-      unknown,
-      skills.map(({ id }) => id),
-    );
+    const ids = skills.map(({ id }) => id);
+    const [guess] = nearest(unknown, ids);
     throw new HaversackError("not-found", `there is no skill "${unknown}"${guess ? `; did you mean ${guess}?` : ""}`);
   }
-  const wanted = new Set(
-    skills
-      .filter(({ id, name }) => names.length === 0 || names.includes(id) || names.includes(name))
-      .map(({ path }) => path),
-  );
+  const wanted = new Set(skills.filter(isWanted).map(({ path }) => path));
   const ofAgents = agents.flatMap((folder) => lintAgents(folder, { skills, index }));
   const ofSet = lintSkillSet(skills).filter(({ file }) => wanted.has(file));
   return { skills: checked, problems: [...problems, ...ofSet, ...ofAgents] };

@@ -17,7 +17,7 @@ import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts
 import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
 import { type Discovery, discover, type PromptTracking } from "./discover.ts";
-import type { SkillText } from "./library-types.ts";
+import type { MatchOptions, SkillText } from "./library-types.ts";
 import { type LoadInput, listSkillResources, loadSkill, readSkillResource, type SkillResource } from "./load-skill.ts";
 import type { KeptProject, OpenProject } from "./open-project.ts";
 import { discoverSettings, offReason } from "./project.ts";
@@ -71,7 +71,7 @@ export class LiveSkills {
   }
 
   /** The answer to a prompt. Without a session nothing is remembered, and every prompt is the first of its window. */
-  match(prompt: string, { session, agentId, client, taskType, role }: MatchInput): Discovery {
+  match(prompt: string, { session, agentId, client, taskType, role }: MatchOptions): Discovery {
     return this.#ask((open) => {
       const { paths, cwd, env, config } = this.#options.project.current({ busyMs: BUSY_MS, isRetry: false });
       if (offReason(paths, env)) return NO_MATCH;
@@ -215,14 +215,6 @@ export class LiveSkills {
       log("warn", `the skill index could not be brought up to date: ${errorText(error)}`);
     }
   }
-}
-
-interface MatchInput {
-  session?: string | undefined;
-  agentId?: string | undefined;
-  client?: string | undefined;
-  taskType?: string | undefined;
-  role?: string | undefined;
 }
 
 /** A window that has seen nothing, and forgets what it is shown. */

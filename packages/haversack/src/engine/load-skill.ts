@@ -16,7 +16,7 @@ import {
 import { listResources, readResource } from "../skills/skill-resources.ts";
 import type { SkillCard } from "../skills/types.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
-import type { SkillText } from "./library-types.ts";
+import type { ResourceText, SkillText } from "./library-types.ts";
 
 export interface LoadInput {
   name: string;
@@ -80,6 +80,7 @@ export function loadSkill(input: LoadInput, parts: LoadParts): SkillText {
     return { kind: "already-loaded", id: card.id, text: formatAlreadyLoaded(card.id), hash: card.hash };
   }
 
+  const hasChanged = before !== undefined && before !== card.hash;
   const { cards, notes } = withRequired(card, index);
   const texts: string[] = [];
   const resourcesOf = ({ folder }: SkillCard) =>
@@ -95,14 +96,7 @@ export function loadSkill(input: LoadInput, parts: LoadParts): SkillText {
       folder: needed.folder,
       resources: isMain ? resources : resourcesOf(needed),
       readHint: parts.readHint,
-      ...(isMain && {
-        notes: [
-          ...(before && before !== card.hash
-            ? ["Changed since it was loaded in this window; this is the new version."]
-            : []),
-          ...notes,
-        ],
-      }),
+      ...(isMain && { notes: before && hasChanged ? [CHANGED, ...notes] : notes }),
     });
     texts.push(text);
     if (input.session && tracking) {
@@ -127,9 +121,11 @@ export function loadSkill(input: LoadInput, parts: LoadParts): SkillText {
     tokens: estimateTokens(text),
     ...(resources && { resources }),
     requires: cards.map(({ id }) => id).filter((id) => id !== card.id),
-    hasChanged: before !== undefined && before !== card.hash,
+    hasChanged,
   };
 }
+
+const CHANGED = "Changed since it was loaded in this window; this is the new version.";
 
 /** By id; otherwise by the name without the plugin prefix, if that is unique. */
 function findCard(name: string, index: LoadIndex): SkillCard | undefined {
@@ -144,10 +140,8 @@ function findCard(name: string, index: LoadIndex): SkillCard | undefined {
 
 function unknownSkill(name: string, index: LoadIndex, ruleOnly?: SkillCard): SkillText {
   const catalogue = index.listCards().filter((card) => card.modelInvocable && card.sourceKind !== "rule");
-  const names = nearest(
-    name,
-    catalogue.map(({ id }) => id),
-  );
+  const ids = catalogue.map(({ id }) => id);
+  const names = nearest(name, ids);
   const near = names.map((id) => catalogue.find((card) => card.id === id)!);
   const text = formatUnknownSkill(cleanLine(name, { maxChars: 200 }), near, catalogue);
   const note = ruleOnly ? `\n\nThe rules in ${ruleOnly.sourceLabel} name it, but it has no SKILL.md.` : "";
@@ -186,14 +180,8 @@ function findRequired(name: string, { id }: SkillCard, index: LoadIndex): SkillC
 
 // A skill's own files, on disk: listed by kind, read on demand.
 
-export type SkillResource =
-  | {
-      kind: "text";
-      text: string;
-      file: string /** Characters of the whole file, when more than were read. */;
-      cutFrom?: number;
-    }
-  | { kind: "refused"; text: string };
+/** `cutFrom`: characters of the whole file, when more than were read. */
+export type SkillResource = Exclude<ResourceText, { kind: "unknown" }>;
 
 export function listSkillResources(folder: string): SkillResources {
   const { names, total } = listResources(folder, diskFileSystem);

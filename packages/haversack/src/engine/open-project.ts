@@ -122,21 +122,16 @@ function withStore(project: Project, handle: StoreHandle): OpenProject {
 function openStore(paths: ProjectPaths, options: OpenProjectOptions): StoreHandle {
   const { access, durability = "normal", busyMs, note = () => undefined } = options;
   const how = { durability, ...(busyMs !== undefined && { busyMs }) };
-  if (access === "save") {
-    prepare(paths);
-    return openDatabase(paths.store, how);
-  }
-  const missing = noProject(paths);
-  if (access === "answer" && !missing) {
-    prepare(paths);
-    return openToAnswer(paths.store, { ...how, warn: (text) => note(`not recorded: ${text}`) });
-  }
-  requireTrust(paths);
-  if (access === "serve" ? !existsSync(paths.state) : isMissing(paths)) {
+  const missing = access === "save" ? undefined : noProject(paths);
+  const makes = access === "save" || (access === "answer" && !missing);
+  if (!makes) requireTrust(paths);
+  if (!makes && (access === "serve" ? !existsSync(paths.state) : isMissing(paths))) {
     if (missing) note(`${missing.why} (${missing.remedy})`);
     return openMemoryStore();
   }
   prepare(paths);
+  if (access === "save") return openDatabase(paths.store, how);
+  if (makes) return openToAnswer(paths.store, { ...how, warn: (text) => note(`not recorded: ${text}`) });
   const handle = openToRead(paths.store, how);
   if (handle.isReadOnly) note(`${paths.store} can only be read here; commands that save will fail`);
   return handle;

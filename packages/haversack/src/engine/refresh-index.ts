@@ -21,7 +21,7 @@ import { findSkillFiles, isKeptForPeople, type SkillFile, type SkillRoot } from 
 import type { Problem, SkillRule } from "../skills/types.ts";
 import { type StoreHandle, writeStore } from "../store/sqlite/access.ts";
 import { readMeta, writeMeta } from "../store/sqlite/meta.ts";
-import { type IndexedFile, type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
+import { type IndexedSkill, SkillIndexWriter } from "../store/sqlite/skills/skill-index-writer.ts";
 import type { Environment } from "./project.ts";
 import { readEcosystems } from "./project-ecosystems.ts";
 import { findSkillSources } from "./skill-sources.ts";
@@ -60,14 +60,13 @@ const STEP = 100;
 const MANY = 20;
 
 export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshReport {
-  const { roots, ruleFiles, ruleTrust, fs, isRebuild = false, inOtherProcess, onProgress } = input;
+  const { roots, ruleTrust, fs, isRebuild = false, inOtherProcess, onProgress } = input;
   const writer = new SkillIndexWriter(handle.db);
-  const write = <T>(change: () => T): T => {
-    return writeStore(handle, () => {
+  const write = (change: () => void): void => {
+    writeStore(handle, () => {
       writer.begin();
-      const changed = change();
+      change();
       writer.flush();
-      return changed;
     });
   };
   const format = indexFormat();
@@ -75,7 +74,11 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
   const { files, problems } = findSkillFiles(roots, fs);
   const changedFiles = () => {
     const known = new Map(writer.files().map((file) => [file.path, file]));
-    return { known, changed: files.filter((file) => !isSame(known.get(file.path), file)) };
+    const isSame = ({ path, size, mtimeMs, source }: SkillFile) => {
+      const old = known.get(path);
+      return old?.size === size && old.mtimeMs === mtimeMs && old.rank === source.rank;
+    };
+    return { known, changed: files.filter((file) => !isSame(file)) };
   };
   // Look again afterwards: files may have been added meanwhile, as in a checkout.
   if (inOtherProcess && (mustEmpty() ? files : changedFiles().changed).length >= MANY && inOtherProcess()) {
@@ -94,7 +97,7 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
   const { known, changed } = changedFiles();
   const wanted = new Set(files.map(({ path }) => path));
   const gone = [...known.values()].filter(({ path }) => !wanted.has(path) && !path.startsWith(RULE_PREFIX));
-  const rules = new RuleBook(ruleFiles, fs, { writer, trust: ruleTrust });
+  const rules = new RuleBook(input, writer);
   const isChange = changed.length + gone.length > 0;
   const mustSettle = rules.hasChanged || (isChange && rules.isAny);
   // Mark the rules as never read until they are settled at the end. After a kill, the next refresh reads them again.
@@ -130,11 +133,8 @@ export function refreshIndex(handle: StoreHandle, input: RefreshInput): RefreshR
   }
   if (mustSettle) write(() => settleRules(writer, rules));
   if (isChange) write(() => writer.sweep());
-  const searched: IndexedFolders = {
-    program: PROGRAM,
-    folders: Object.fromEntries(roots.map(({ dir }) => [dir, folderTime(dir, fs)])),
-  };
-  const folders = JSON.stringify(searched);
+  const times = Object.fromEntries(roots.map(({ dir }) => [dir, folderTime(dir, fs)]));
+  const folders = JSON.stringify({ program: PROGRAM, folders: times } satisfies IndexedFolders);
   if (readMeta(handle.db, FOLDERS) !== folders) write(() => writeMeta(handle.db, FOLDERS, folders));
   const context = JSON.stringify({ has: readEcosystems(ruleTrust.root, fs), extensions: extensionTable() });
   if (readMeta(handle.db, CONTEXT) !== context) write(() => writeMeta(handle.db, CONTEXT, context));
@@ -157,19 +157,14 @@ function folderTime(folder: string, fs: FileSystem): number {
   }
 }
 
-function isSame(known: IndexedFile | undefined, { size, mtimeMs, source }: SkillFile): boolean {
-  return known !== undefined && known.size === size && known.mtimeMs === mtimeMs && known.rank === source.rank;
-}
-
 /** Stored instead of the size of an unreadable file, so it is read again next time: a new permission changes neither size nor time. */
 const TRY_AGAIN = -1;
 
 /** Larger files are not read at all. Of a skill, only the first 256 kB are used. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
-function tooLarge({ path, size }: { path: string; size: number }, code: string): Problem {
-  const text = `the file has ${size} bytes, more than ${MAX_FILE_BYTES}: not read`;
-  return { level: "error", code, file: path, text };
+function tooLarge({ size }: { size: number }): string {
+  return `the file has ${size} bytes, more than ${MAX_FILE_BYTES}: not read`;
 }
 
 function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
@@ -182,6 +177,7 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     sourceLabel: file.source.label,
     ...(file.folder && { folder: file.folder }),
   };
+  const problem = (code: string, text: string): Problem => ({ level: "error", code, file: file.path, text });
   // Stored without an id: it is not a skill, and is read again only when it changes.
   const unusable = (problems: Problem[]): IndexedSkill => ({
     ...place,
@@ -196,33 +192,26 @@ function readSkillFile(file: SkillFile, fs: FileSystem): IndexedSkill {
     terms: [],
     problems,
   });
-  if (file.size > MAX_FILE_BYTES) return unusable([tooLarge(file, "skill-too-large")]);
+  if (file.size > MAX_FILE_BYTES) return unusable([problem("skill-too-large", tooLarge(file))]);
   let text: string;
   try {
     text = fs.readFile(file.path);
   } catch (error) {
-    const problems: Problem[] = [{ level: "error", code: "skill-unreadable", file: file.path, text: errorText(error) }];
-    return { ...unusable(problems), size: TRY_AGAIN };
+    return { ...unusable([problem("skill-unreadable", errorText(error))]), size: TRY_AGAIN };
   }
   const { skill, problems } = parseSkill(text, file);
   if (!skill) return unusable(problems);
+  const { triggers } = skill;
   const tied = tieOf(skill);
   return {
+    ...skill,
     ...place,
-    id: skill.id,
-    hash: skill.hash,
-    name: skill.name,
-    description: skill.description,
     brief: briefOfSkill(skill),
-    body: skill.body,
     // The body is stored if only this process can read it, or if `bodyOf` gives a different text.
     isBodyInFile: fs.isDisk === true && bodyOf(text) === skill.body,
     modelInvocable: skill.modelInvocable && !isKeptForPeople(file.folder, fs),
-    requires: skill.requires,
-    ...(skill.domain && { domain: skill.domain }),
-    ...(skill.triggers && { triggers: skill.triggers }),
-    ...(skill.triggers?.confidence !== undefined && { loadConfidence: skill.triggers.confidence }),
-    terms: skillTerms({ ...skill, ...(skill.triggers && { keywords: skill.triggers.keywords }) }),
+    ...(triggers?.confidence !== undefined && { loadConfidence: triggers.confidence }),
+    terms: skillTerms({ ...skill, ...(triggers && { keywords: triggers.keywords }) }),
     ...(tied && { tied }),
     problems,
   };
@@ -239,14 +228,10 @@ class RuleBook {
   readonly trust: RuleTrust;
   #rules: SkillRule[] | undefined;
 
-  constructor(
-    paths: readonly string[],
-    fs: FileSystem,
-    { writer, trust }: { writer: SkillIndexWriter; trust: RuleTrust },
-  ) {
+  constructor({ ruleFiles, ruleTrust, fs }: RefreshInput, writer: SkillIndexWriter) {
     this.#fs = fs;
-    this.trust = trust;
-    for (const path of paths) {
+    this.trust = ruleTrust;
+    for (const path of ruleFiles) {
       try {
         const { kind, size, mtimeMs } = fs.stat(path);
         if (kind === "file") this.files.push({ path, size, mtimeMs, problems: [] });
@@ -276,37 +261,28 @@ class RuleBook {
   /** All rules, nearest file first. */
   rules(): readonly SkillRule[] {
     this.#rules ??= this.files.flatMap((file) => {
-      if (file.size > MAX_FILE_BYTES) {
-        file.problems.push(tooLarge(file, "rules-too-large"));
+      const { path } = file;
+      const without = (code: string, text: string): SkillRule[] => {
+        file.problems.push({ level: "error", code, file: path, text });
         return [];
-      }
+      };
+      if (file.size > MAX_FILE_BYTES) return without("rules-too-large", tooLarge(file));
+      const { root } = this.trust;
       try {
-        if (leadsOut(file.path, this.trust.root, this.#fs)) {
-          const text = "is a symbolic link that leads out of the project, so it is not read";
-          file.problems.push({ level: "error", code: "rules-link", file: file.path, text });
-          return [];
-        }
-        const read = readJson(this.#fs.readFile(file.path));
-        if (read.problem !== undefined) {
-          file.problems.push({ level: "error", code: "rules-no-json", file: file.path, text: read.problem });
-          return [];
-        }
-        const { rules, problems } = parseRules(read.value, file.path);
+        if (path.startsWith(`${root}/`) && !this.#fs.realpath(path).startsWith(`${this.#fs.realpath(root)}/`))
+          return without("rules-link", "is a symbolic link that leads out of the project, so it is not read");
+        const read = readJson(this.#fs.readFile(path));
+        if (read.problem !== undefined) return without("rules-no-json", read.problem);
+        const { rules, problems } = parseRules(read.value, path);
         file.problems.push(...problems);
         return rules;
       } catch (error) {
-        file.problems.push({ level: "error", code: "rules-unreadable", file: file.path, text: errorText(error) });
         file.size = TRY_AGAIN;
-        return [];
+        return without("rules-unreadable", errorText(error));
       }
     });
     return this.#rules;
   }
-}
-
-/** Whether a path in the project leads out of it through a link. */
-function leadsOut(path: string, root: string, fs: FileSystem): boolean {
-  return path.startsWith(`${root}/`) && !fs.realpath(path).startsWith(`${fs.realpath(root)}/`);
 }
 
 /** At most this many rules that the user has not accepted are named. */
@@ -352,12 +328,11 @@ function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
 
   const keys = new Map(active.map(({ id, key }) => [id, key]));
   for (const [id, own] of byId) if (!keys.has(id)) keys.set(id, putRuleSkill(writer, id, own));
-  const problems = new Map<string, Problem[]>();
+  const problems: Problem[] = [];
   // `skills.enforce` is not known here; `doctor` and `trust` report the enforced rules.
   for (const { file, skill, reach } of ignored.filter(({ reach }) => reach !== "enforced").slice(0, MAX_IGNORED)) {
     const text = `the rule for “${skill}” ${whyFar(reach)}, so it ${untilAccepted(reach)} until you run \`haversack trust\``;
-    const problem: Problem = { level: "warning", code: "rule-untrusted", file, where: skill, text };
-    problems.set(file, [...(problems.get(file) ?? []), problem]);
+    problems.push({ level: "warning", code: "rule-untrusted", file, where: skill, text });
   }
   for (const [id, key] of keys) {
     const triggers = writer.ownTriggers(key);
@@ -365,13 +340,11 @@ function settleRules(writer: SkillIndexWriter, book: RuleBook): void {
     if (own.length === 0 && !triggers) continue;
     const compiled = compileRules(own, triggers && { triggers, file: "" });
     writer.putRules(key, compiled);
-    for (const problem of compiled.problems)
-      problems.set(problem.file, [...(problems.get(problem.file) ?? []), problem]);
+    problems.push(...compiled.problems);
   }
   writeMeta(writer.db, RULES, book.accepted);
-  writer.putRuleFiles(
-    book.files.map((file) => ({ ...file, problems: [...file.problems, ...(problems.get(file.path) ?? [])] })),
-  );
+  const ofFile = (path: string) => problems.filter(({ file }) => file === path);
+  writer.putRuleFiles(book.files.map((file) => ({ ...file, problems: [...file.problems, ...ofFile(file.path)] })));
 }
 
 function putRuleSkill(writer: SkillIndexWriter, id: string, rules: readonly SkillRule[]): number {

@@ -11,7 +11,7 @@ import { indexOfTerms } from "../skills/matching/memory-index.ts";
 import type { Posting, TermIndex, TermStats } from "../skills/matching/score-text.ts";
 import { type SkillTerm, type SkillTermsInput, skillTerms } from "../skills/matching/skill-terms.ts";
 import { parseSkill } from "../skills/parse-skill.ts";
-import { type CompiledRules, compileRules } from "../skills/rules/compile-rules.ts";
+import { compileRules } from "../skills/rules/compile-rules.ts";
 import { parseRules } from "../skills/rules/parse-rules.ts";
 import { rulesById } from "../skills/rules/rule-reach.ts";
 import { briefOfSkill } from "../skills/short-description.ts";
@@ -29,9 +29,13 @@ export interface PoolFile {
   problems: Problem[];
 }
 
-/** Undefined if the file is no skill; the problems say why. */
-export function readPoolFile(file: SkillFile, fs: FileSystem): { read?: PoolFile; problems: Problem[] } {
-  const { skill, problems } = parseSkill(fs.readFile(file.path), file);
+/** Undefined if the file is no skill; the problems say why. `markdown`: for a skill that has no file. */
+export function readPoolFile(
+  file: SkillFile,
+  fs: FileSystem,
+  markdown = fs.readFile(file.path),
+): { read?: PoolFile; problems: Problem[] } {
+  const { skill, problems } = parseSkill(markdown, file);
   if (!skill) return { problems };
   const text = { ...skill, ...(skill.triggers && { keywords: skill.triggers.keywords }) };
   const modelInvocable = skill.modelInvocable && !isKeptForPeople(file.folder, fs);
@@ -153,11 +157,9 @@ export class SkillPool implements MatchIndex, LoadIndex {
       mtimeMs: 0,
       source: { kind: "folder", label: "added in code", rank: -1 },
     };
-    const { skill, problems } = parseSkill(markdown, file);
-    if (!skill) return undefined;
-    const text = { ...skill, ...(skill.triggers && { keywords: skill.triggers.keywords }) };
-    const read = { file, skill, text, modelInvocable: skill.modelInvocable, problems };
-    this.#added.set(skill.id, read);
+    const { read } = readPoolFile(file, this.#fs, markdown);
+    if (!read) return undefined;
+    this.#added.set(read.skill.id, read);
     this.#change();
     return cardOf(0, read);
   }
@@ -295,12 +297,8 @@ export class SkillPool implements MatchIndex, LoadIndex {
       const { skill, file } = read;
       const winner = members.get(skill.id);
       if (winner) {
-        problems.push({
-          level: "warning",
-          code: "skill-duplicate",
-          file: file.path,
-          text: `“${skill.id}” is also in ${winner.read.file.path}, which is used`,
-        });
+        const text = `“${skill.id}” is also in ${winner.read.file.path}, which is used`;
+        problems.push({ level: "warning", code: "skill-duplicate", file: file.path, text });
         return;
       }
       const terms = kept?.terms ?? skillTerms(read.text);
@@ -328,10 +326,7 @@ export class SkillPool implements MatchIndex, LoadIndex {
   #addRules(member: Member, rules: readonly SkillRule[], problems: Problem[]): void {
     const { skill, file } = member.read;
     if (rules.length === 0 && !skill.triggers) return;
-    const compiled: CompiledRules = compileRules(rules, {
-      ...(skill.triggers && { triggers: skill.triggers }),
-      file: file.path,
-    });
+    const compiled = compileRules(rules, { ...(skill.triggers && { triggers: skill.triggers }), file: file.path });
     problems.push(...compiled.problems);
     if (compiled.rule) member.card.rule = compiled.rule;
     for (const { stem, kind, phrase, weight } of compiled.triggers) {

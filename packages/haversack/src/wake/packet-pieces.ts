@@ -84,18 +84,11 @@ export function gatherPieces(state: WakeState, { template, budgetChars, how: giv
     next.add(2 + index / 10, `next ${index}`, number + sentence, { short: number + cutLine(sentence, 140) });
   }
   const messages = messagePieces(state, options);
+  const shown = messages.filter(({ what }) => what === UNREAD).length;
   const beyond: Beyond[] = [
-    {
-      what: UNREAD,
-      count: (state.unreadCount ?? unreadOf(state).length) - messages.filter(({ what }) => what === UNREAD).length,
-      how: how.messages,
-    },
+    { what: UNREAD, count: (state.unreadCount ?? unreadOf(state).length) - shown, how: how.messages },
     { what: "handoff", count: handoffs.length - MOST_HANDOFFS, how: how.handoffs },
-    {
-      what: "decision",
-      count: (Array.isArray(wip?.decisions) ? wip.decisions.length : 0) - MOST_DECISIONS,
-      how: how.wip,
-    },
+    { what: "decision", count: listOf(wip?.decisions).length - MOST_DECISIONS, how: how.wip },
   ];
   return {
     pieces: eachOnce([
@@ -345,37 +338,29 @@ export function messagePieces(state: WakeState, { budgetChars, isLeftSaid, how }
       const isFirst = message === newest || (isCall && age < FIRST_MENTIONS);
       const most = isFirst ? 240 : isCall ? 400 : 200;
       const who = `- ${clock(message.at, now)} ${speaker(message)}${message.taskId ? ` on ${cutLine(message.taskId, 64)}` : ""}`;
-      box.add(
-        (isFirst ? 9 : isCall ? 10 : 60) + age / 100,
-        `message ${cutLine(message.id, 60)}`,
-        `${who}: ${quoted(message.text, most)}`,
-        {
-          short: `${who}: ${quoted(message.text, 120)}`,
-          says: message.text,
-          message: { id: message.id, ...(message.text.length <= most && { whole: "full" }) },
-          what: UNREAD,
-          order: 80 + unread.indexOf(message),
-          group: isFirst ? undefined : isCall ? "messages" : "talk",
-        },
-      );
+      const rank = (isFirst ? 9 : isCall ? 10 : 60) + age / 100;
+      box.add(rank, `message ${cutLine(message.id, 60)}`, `${who}: ${quoted(message.text, most)}`, {
+        short: `${who}: ${quoted(message.text, 120)}`,
+        says: message.text,
+        message: { id: message.id, ...(message.text.length <= most && { whole: "full" }) },
+        what: UNREAD,
+        order: 80 + unread.indexOf(message),
+        group: isFirst ? undefined : isCall ? "messages" : "talk",
+      });
     }
   }
   // Read before, but lost with the old window. The requests in them still hold.
   const before = new Pieces(["messages", "new_message"], { how: how.messages, label: "Told before:", group: "talk" });
   for (const [index, message] of heard.entries()) {
     const who = `- ${clock(message.at, now)} ${speaker(message)}`;
-    before.add(
-      61 + (heard.length - index) / 100,
-      `heard ${cutLine(message.id, 60)}`,
-      `${who}: ${quoted(message.text, 300)}`,
-      {
-        short: `${who}: ${quoted(message.text, 120)}`,
-        says: message.text,
-        what: "message told before",
-        how: `${how.messages} --all`,
-        order: 70 + index,
-      },
-    );
+    const rank = 61 + (heard.length - index) / 100;
+    before.add(rank, `heard ${cutLine(message.id, 60)}`, `${who}: ${quoted(message.text, 300)}`, {
+      short: `${who}: ${quoted(message.text, 120)}`,
+      says: message.text,
+      what: "message told before",
+      how: `${how.messages} --all`,
+      order: 70 + index,
+    });
   }
   const events = new Pieces(["activity"], { group: "talk", how: how.activity, what: "event" });
   // Skip events shown elsewhere: handoffs with their text, an expired claim with its task.
@@ -479,16 +464,10 @@ export function leftLines(left: readonly LeftWork[], { at, hasPacket }: { at: Da
 function leftLine({ taskId, title, agent, isHere, worktree, branch, ...end }: LeftWork, now: Date): string {
   const folder = worktree === undefined ? "elsewhere" : `in ${cutLine(worktree, 200)}`;
   const where = isHere ? "in this worktree" : `${folder}${branch ? `, branch ${cutLine(branch, 100)}` : ""}`;
-  return `${taskId} "${cutLine(title, 100)}" (${where}; @${cutLine(agent, 60)}, ${endOf(end, now)})`;
-}
-
-function endOf(
-  { because, isOpen, lastSeenAt }: Pick<LeftWork, "because" | "isOpen" | "lastSeenAt">,
-  now: Date,
-): string {
-  const time = clock(lastSeenAt, now);
-  if (isOpen) return `quiet since ${time}; its session may still be open`;
-  return `last seen ${time}; ${LEFT_BECAUSE[because]}`;
+  const time = clock(end.lastSeenAt, now);
+  const ended = `last seen ${time}; ${LEFT_BECAUSE[end.because]}`;
+  const how = end.isOpen ? `quiet since ${time}; its session may still be open` : ended;
+  return `${taskId} "${cutLine(title, 100)}" (${where}; @${cutLine(agent, 60)}, ${how})`;
 }
 
 const LEFT_BECAUSE: Readonly<Record<LeftWork["because"], string>> = {

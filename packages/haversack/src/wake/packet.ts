@@ -228,7 +228,8 @@ export class Frame {
 
   constructor(pieces: readonly Piece[], template: Template) {
     this.#template = template;
-    this.pieces = pieces.filter((each) => isFramed(each.key) || this.slotOf(each) !== undefined);
+    const isFramed = ({ key }: Piece) => key === SOURCE || key.startsWith(OWN);
+    this.pieces = pieces.filter((each) => isFramed(each) || this.slotOf(each) !== undefined);
     this.#byKey = new Map(this.pieces.map((each) => [each.key, each]));
   }
 
@@ -246,17 +247,18 @@ export class Frame {
     if (chosen.length === 0) return "";
     const lines = new Map<Placeholder, string[]>();
     const framed = new Map<string, string>();
-    chosen.forEach(({ key, text }) => {
+    for (const { key, text } of chosen) {
       const each = this.piece(key);
       const slot = this.slotOf(each);
-      if (slot === undefined) framed.set(key, text);
-      else {
-        let into = lines.get(slot);
-        if (!into) lines.set(slot, (into = []));
-        if (each.label && !into.includes(each.label)) into.push(each.label);
-        into.push(text);
+      if (slot === undefined) {
+        framed.set(key, text);
+        continue;
       }
-    });
+      const into = lines.get(slot) ?? [];
+      lines.set(slot, into);
+      if (each.label && !into.includes(each.label)) into.push(each.label);
+      into.push(text);
+    }
     const texts = new Map([...lines].map(([slot, into]) => [slot, into.join("\n")]));
     const [first = "", ...sections] = renderTemplate(this.#template, {
       textOf: (slot) => texts.get(slot) ?? "",
@@ -292,10 +294,6 @@ export class Frame {
     }
     return sizes;
   }
-}
-
-function isFramed(key: string): boolean {
-  return key === SOURCE || key.startsWith(OWN);
 }
 
 /** A template's own text up to this share of the budget is always shown. A longer one competes with the task's text. */
@@ -365,7 +363,8 @@ export function footersFor(frame: Frame, { beyond, more }: { beyond: readonly Be
       return groups.length > 0 ? `Left out: ${groups.join("; ")}` : "";
     },
     (missing) => {
-      const few = inFew(things(missing), words);
+      const all = things(missing);
+      const few = [...all.slice(0, MOST_NAMED).map(words), ...(all.length > MOST_NAMED ? ["and more"] : [])];
       return few.length > 0 ? `Left out: ${few.join(", ")} (${more})` : "";
     },
     (missing) => (missing.length > 0 ? `${missing.length} left out (${more})` : ""),
@@ -373,10 +372,7 @@ export function footersFor(frame: Frame, { beyond, more }: { beyond: readonly Be
   ];
 }
 
-function inFew(all: readonly LeftOutThing[], words: (thing: LeftOutThing) => string): string[] {
-  const shown = all.slice(0, 5).map(words);
-  return all.length > shown.length ? [...shown, "and more"] : shown;
-}
+const MOST_NAMED = 5;
 
 function plural(what: string, count: number): string {
   if (count === 1) return what;

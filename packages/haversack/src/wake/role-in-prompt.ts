@@ -11,21 +11,22 @@ export function roleInPrompt(prompt: string, taskId: string): string | undefined
   // Collapse white space: the patterns below are slow on long gaps.
   const text = ends.replace(/[^\S\n]+/g, " ").replace(/(?: ?\n ?)+/g, "\n");
   const named = NAMED.exec(text);
-  if (named) return roleOfName(`${named[1]}`.toLowerCase());
+  if (named) {
+    const name = `${named[1]}`.toLowerCase();
+    return !name.endsWith("reviewer") ? name : name.startsWith("spec") ? "spec-reviewer" : "quality-reviewer";
+  }
   for (const clause of text.split(CLAUSES)) {
     const role = roleOfClause(clause.replace(POLITE, ""), taskId);
-    if (role) return role === "reviewer" ? reviewerOf(text) : role;
+    if (!role) continue;
+    // The spec reviewer if the text is about what the change should do; otherwise the quality reviewer.
+    const isSpec = /\b(?:specs?|specification|requirements?|criteria|criterion|acceptance)\b/i.test(text);
+    return role !== "reviewer" ? role : isSpec ? "spec-reviewer" : "quality-reviewer";
   }
   return undefined;
 }
 
 const NAMED =
   /\b(?:you are|act as|you work as)\s+(?:the|an?|this task's)?\s*((?:spec(?:ification)?|code|quality|code quality)[- ]reviewer|reviewer|implementer|fixer)\b/i;
-
-function roleOfName(name: string): string {
-  if (!name.endsWith("reviewer")) return name;
-  return name.startsWith("spec") ? "spec-reviewer" : "quality-reviewer";
-}
 
 const CLAUSES = /[.!?;:]\s+|[.!?;:]?\n+|,\s+(?:and\s+)?(?:then\s+)?|\s+(?:and|then)\s+/i;
 const POLITE =
@@ -53,11 +54,4 @@ function roleOfClause(clause: string, taskId: string): string | undefined {
     if (object.includes(taskId) || (!isDo && ABOUT_IT.test(object))) return role;
   }
   return undefined;
-}
-
-/** The spec reviewer if the text is about what the change should do; otherwise the quality reviewer. */
-function reviewerOf(text: string): string {
-  return /\b(?:specs?|specification|requirements?|criteria|criterion|acceptance)\b/i.test(text)
-    ? "spec-reviewer"
-    : "quality-reviewer";
 }

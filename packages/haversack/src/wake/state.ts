@@ -170,9 +170,7 @@ export function isNothing({ task, stories = [], alsoHolds, wip, skills, messages
 }
 
 export function hasWork(wip: Wip = {}): boolean {
+  const isBlank = (value: unknown) =>
+    value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
   return Object.entries(wip).some(([field, value]) => field !== "updated_at" && value !== false && !isBlank(value));
-}
-
-function isBlank(value: unknown): boolean {
-  return value == null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 }

@@ -29,20 +29,11 @@ export function taskPieces(state: WakeState, options: PieceOptions): Piece[] {
   ].filter(Boolean);
   if (above.length > 0) around.add(45, "story", `Part of ${above.join(", ")}.`, { order: 0 });
   storyPieces(state, around, how.tree);
-  for (const sent of alsoSent.slice(0, 10)) {
-    around.add(35, `sent ${sent.id}`, formatTask(sent), {
-      what: "other task under way",
-      label: "**Also under way:**",
-      order: 61,
-    });
-  }
-  for (const held of alsoHolds.slice(0, 10)) {
-    around.add(35, `held ${held.id}`, formatTask({ ...held, agent: "" }), {
-      what: "other task held",
-      label: "**You also hold:**",
-      order: 60,
-    });
-  }
+  const sentOut = { what: "other task under way", label: "**Also under way:**", order: 61 };
+  for (const sent of alsoSent.slice(0, 10)) around.add(35, `sent ${sent.id}`, formatTask(sent), sentOut);
+  const inHand = { what: "other task held", label: "**You also hold:**", order: 60 };
+  for (const held of alsoHolds.slice(0, 10))
+    around.add(35, `held ${held.id}`, formatTask({ ...held, agent: "" }), inHand);
   return [...around.list, ...ownPieces(state, options)];
 }
 
@@ -74,14 +65,8 @@ function wholePieces({ whole }: WakeState, add: AddText, own: Pieces): void {
   if (!whole) return;
   add(26, 2.5, `description of ${whole.id}`, whole.description, `**${whole.id}:** `);
   addCriteria(own, whole.acceptanceCriteria, { key: "whole", label: `**${whole.id} is done when:**`, order: 3.5 });
-  own.add(
-    29,
-    "files of the whole",
-    whole.files.length > 0 ? `**Files of ${whole.id}:** ${listed(whole.files, 20)}` : "",
-    {
-      order: 5.5,
-    },
-  );
+  const files = whole.files.length > 0 ? `**Files of ${whole.id}:** ${listed(whole.files, 20)}` : "";
+  own.add(29, "files of the whole", files, { order: 5.5 });
 }
 
 function addCriteria(
@@ -125,11 +110,9 @@ function ownPieces(state: WakeState, { budgetChars, hasTree, isLeftSaid, how }: 
     });
   };
   addText(26, 2, "description", task.description);
-  if (task.note && !(isLeftSaid && EXPIRED.test(task.note)))
-    own.add(25, "note", `**Note:** ${cutLine(task.note, 400)}`, {
-      short: `**Note:** ${cutLine(task.note, 140)}`,
-      order: 1,
-    });
+  const note = task.note && !(isLeftSaid && EXPIRED.test(task.note)) ? task.note : "";
+  if (note)
+    own.add(25, "note", `**Note:** ${cutLine(note, 400)}`, { short: `**Note:** ${cutLine(note, 140)}`, order: 1 });
   addCriteria(own, task.acceptanceCriteria, { key: "", label: "**Done when:**", order: 3 });
   wholePieces(state, addText, own);
   const current = task.steps.findIndex(({ done }) => !done);
@@ -188,17 +171,13 @@ export function handoffPieces({ handoffs, task }: WakeState, { said, how }: Piec
     const isOwn = taskId === task?.id;
     const who = `${cutLine(role, 60)} ${status}${attempt > 1 || isOwn ? `, attempt ${attempt}` : ""}`;
     const head = isOwn ? who : `${taskId} ${cutLine(taskTitle, 80)}, ${who}`;
-    pieces.add(
-      isOwn ? (status === "PASS" ? 39 : 19) : 40 + index / 100,
-      `handoff ${index}`,
-      `- ${head}: ${cutLine(summary, 500)}`,
-      {
-        short: `- ${head}: ${cutLine(summary, 120)}`,
-        says: summary,
-        order: 70 + index / 100,
-        how: how.handoffs,
-      },
-    );
+    const rank = isOwn ? (status === "PASS" ? 39 : 19) : 40 + index / 100;
+    pieces.add(rank, `handoff ${index}`, `- ${head}: ${cutLine(summary, 500)}`, {
+      short: `- ${head}: ${cutLine(summary, 120)}`,
+      says: summary,
+      order: 70 + index / 100,
+      how: how.handoffs,
+    });
   }
   return pieces.list;
 }
@@ -227,12 +206,8 @@ export function wipPieces({ wip = {}, task }: WakeState, options: PieceOptions):
   const red = new Said();
   red.add(failing);
   if (failing) {
-    const short = `Failing test: ${cutLine(failing, 140)}`;
-    pieces.add(4, "failing test", `Failing test: ${failing}${command && ` (run: ${command})`}`, {
-      ...RED,
-      short,
-      says: failing,
-    });
+    const forms = { short: `Failing test: ${cutLine(failing, 140)}`, says: failing };
+    pieces.add(4, "failing test", `Failing test: ${failing}${command && ` (run: ${command})`}`, { ...RED, ...forms });
   }
   for (const [index, reason] of (task?.blockers ?? []).slice(-3).entries())
     addLine(4, `blocker ${index}`, "Blocked", reason, true);
@@ -358,10 +333,8 @@ function drawRows(
   rows: readonly Row[],
   { tasks, counts, maxLines }: { tasks: readonly TreeTask[]; counts: TreeOptions["counts"]; maxLines: number },
 ): string {
-  const current = Math.max(
-    0,
-    rows.findIndex(({ isCurrent }) => isCurrent),
-  );
+  const marked = rows.findIndex(({ isCurrent }) => isCurrent);
+  const current = Math.max(0, marked);
   const isCut = rows.length > maxLines;
   // A third of the window shows earlier tasks, because later ones matter more.
   const from = isCut ? Math.min(Math.max(0, current - Math.floor(maxLines / 3)), rows.length - maxLines) : 0;
@@ -448,9 +421,9 @@ function rowsOf(tasks: readonly TreeTask[], currentId: string | undefined, steps
   for (const task of tasks) {
     const parent =
       task.parentId !== undefined && ids.has(task.parentId) && task.parentId !== task.id ? task.parentId : undefined;
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(task);
-    else children.set(parent, [task]);
+    const siblings = children.get(parent) ?? [];
+    children.set(parent, siblings);
+    siblings.push(task);
   }
   const rows: Row[] = [];
   const seen = new Set<string>();
@@ -464,12 +437,8 @@ function rowsOf(tasks: readonly TreeTask[], currentId: string | undefined, steps
       for (const [at, { text, done }] of steps.entries()) {
         // The position or the next action already has its text.
         const words = at === next ? `step ${at + 1} of ${steps.length}: see below` : cutLine(text, 150);
-        rows.push({
-          id: undefined,
-          line: `- [${done ? "x" : " "}] ${words}`,
-          depth: depth + 1,
-          isCurrent: false,
-        });
+        const line = `- [${done ? "x" : " "}] ${words}`;
+        rows.push({ id: undefined, line, depth: depth + 1, isCurrent: false });
       }
     }
     for (const child of children.get(task.id) ?? []) visit(child, Math.min(depth + 1, MOST_DEPTH));
