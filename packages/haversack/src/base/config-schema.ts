@@ -28,7 +28,7 @@ function share(usual: number, about: string): Setting<number> {
   return { type: "number", default: usual, minimum: 0, maximum: 1, about };
 }
 
-function text(usual: string, about: string): Setting<string> {
+function text(about: string, usual = ""): Setting<string> {
   return { type: "string", default: usual, about };
 }
 
@@ -36,12 +36,12 @@ function choice<Word extends string>(usual: Word, choices: readonly Word[], abou
   return { type: "string", default: usual, choices, about };
 }
 
-function texts(usual: readonly string[], about: string): Setting<readonly string[]> {
+function texts(about: string, usual: readonly string[] = []): Setting<readonly string[]> {
   return { type: "strings", default: usual, about };
 }
 
 export const SETTINGS = {
-  "skills.folders": texts([], "Further folders with skills; relative ones start at the project's root."),
+  "skills.folders": texts("Further folders with skills; relative ones start at the project's root."),
   "skills.max_skills": whole(3, { from: 1, to: 10 }, "Maximum number of skills shown for one prompt."),
   "skills.recommend_threshold": share(
     0.4,
@@ -61,15 +61,12 @@ export const SETTINGS = {
     "Let rules with the enforcement block or require take full effect. Off: they only warn.",
   ),
   "skills.judge_url": text(
-    "",
     "Address of an OpenAI-compatible embeddings endpoint, such as http://127.0.0.1:11434/v1/embeddings. The running MCP server sends it the prompt and the descriptions of matching skills, and ranks by its answer. Only in your own config; empty: nothing is sent.",
   ),
   "skills.judge_model": text(
-    "",
     "The model that skills.judge_url is asked for, such as nomic-embed-text. Only in your own config.",
   ),
   "skills.judge_key_env": text(
-    "",
     "Name of the environment variable with the API key for skills.judge_url. Empty: no key. Only in your own config.",
   ),
   "skills.learn": flag(
@@ -101,10 +98,9 @@ export const SETTINGS = {
     "Show a coordinator the summary of the stored handoff instead of the sub-agent's answer, if the sub-agent worked on a task.",
   ),
   "work.test_command": text(
-    "",
     "The command that `haversack work` tests each task with. Empty: detected from the project's files.",
   ),
-  "work.setup_command": text("", "What `haversack work --isolate` runs in a fresh worktree, such as `npm ci`."),
+  "work.setup_command": text("What `haversack work --isolate` runs in a fresh worktree, such as `npm ci`."),
   "work.test_minutes": whole(
     30,
     { from: 1, to: 1_000, unit: "minutes" },
@@ -122,10 +118,9 @@ export const SETTINGS = {
     "The client that `haversack work` starts. command: what headless.command names.",
   ),
   "headless.command": text(
-    "",
     "A command that is started as a client: it reads the prompt on standard input and may print Claude Code's stream-json. Only from your own config.",
   ),
-  "headless.args": texts([], "Options for the client, such as permissions. Only from your own config."),
+  "headless.args": texts("Options for the client, such as permissions. Only from your own config."),
   "headless.max_chains": whole(10, { from: 1, to: 10_000, unit: "sessions" }, "How many sessions one run may start."),
   "headless.window_percent": whole(
     70,
@@ -157,25 +152,24 @@ export const SETTINGS = {
     "Where uncommitted changes are kept after a session: under refs/haversack/runs, or on the branch haversack/run-ID.",
   ),
   "headless.push": text(
-    "",
     "The git remote that a run pushes its commits to, after each session that finished a task. Never forced. Empty: nothing is pushed. Only from your own config.",
   ),
   "headless.push_branch": text(
-    "{branch}",
     "The branch that headless.push pushes to; {branch}, {machine} and {run} are replaced. Machines that share a queue need one each, such as work/{machine}. Only from your own config.",
+    "{branch}",
   ),
-  "headless.reviewers": texts(
-    ["spec-reviewer", "quality-reviewer"],
-    "Roles that review a task after its tests, in this order.",
-  ),
+  "headless.reviewers": texts("Roles that review a task after its tests, in this order.", [
+    "spec-reviewer",
+    "quality-reviewer",
+  ]),
   "headless.report": choice(
     "on_failure",
     ["on_complete", "on_failure", "always", "never"],
     "When a run prints its report at its end. The file is always written.",
   ),
   "headless.notify": text(
-    "terminal",
     "Who is told when a run ends: `terminal`, a command, or an address (http). Only from your own config.",
+    "terminal",
   ),
   "wake.budget_chars": whole(
     0,
@@ -183,12 +177,10 @@ export const SETTINGS = {
     "Maximum size of a wake-up packet in characters. 0: the client's limit (9,500 in Claude Code), which is never exceeded.",
   ),
   "wake.skill_patterns": texts(
-    [],
     'Words in a task and the skill they mean, such as "spec review: subagent-driven-development". They are tried before the built-in ones; leave out the skill to switch one off.',
   ),
-  "wake.type_skills": texts([], 'The skill for a type of task, such as "bug: debugging".'),
+  "wake.type_skills": texts('The skill for a type of task, such as "bug: debugging".'),
   "wake.cross_cutting": texts(
-    [],
     'Skills whose core is added to the task\'s own skill, such as "implementation: test-driven-development". Kinds: planning, implementation, execution, finishing.',
   ),
   "wake.commit_steps": flag(false, "Tell whoever works on a task to commit after each step."),
