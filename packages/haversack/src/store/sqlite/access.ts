@@ -73,6 +73,11 @@ export class OnStore {
   constructor(handle: StoreHandle) {
     this.handle = handle;
   }
+
+  /** The first row of a query. */
+  protected row(sql: string, ...values: string[]) {
+    return readStore(this.handle, (db) => db.prepare(sql).get(...values));
+  }
 }
 
 /** A store whose operations are functions on the database: here each becomes a method that runs in its own transaction. */

@@ -40,10 +40,8 @@ export interface ToolWork extends SessionKey {
 
 export class SessionState extends OnStore {
   wip({ sessionId, agentId = "" }: SessionKey): SessionWip | undefined {
-    return readStore(this.handle, (db) => {
-      const row = db.prepare(SELECT_WIP).get(sessionId, agentId);
-      return row && { data: JSON.parse(String(row["data"])), updatedAt: String(row["updated_at"]) };
-    });
+    const row = this.row(SELECT_WIP, sessionId, agentId);
+    return row && { data: JSON.parse(String(row["data"])), updatedAt: String(row["updated_at"]) };
   }
 
   /**
@@ -70,33 +68,22 @@ export class SessionState extends OnStore {
 
   /** Undefined when no hook saw the call. */
   agentOfToolCall(sessionId: string, toolUseId: string): string | undefined {
-    return readStore(this.handle, (db) => {
-      const row = db
-        .prepare("SELECT agent_id FROM tool_calls WHERE session_id = ? AND tool_use_id = ?")
-        .get(sessionId, toolUseId);
-      return row && String(row["agent_id"]);
-    });
+    const sql = "SELECT agent_id FROM tool_calls WHERE session_id = ? AND tool_use_id = ?";
+    const row = this.row(sql, sessionId, toolUseId);
+    return row && String(row["agent_id"]);
   }
 
   /** The caller in any session: an MCP server keeps running after a `/clear` and then has an outdated session ID. */
   callerOf(toolUseId: string): Required<SessionKey> | undefined {
-    return readStore(this.handle, (db) => {
-      const row = db
-        .prepare("SELECT session_id, agent_id FROM tool_calls WHERE tool_use_id = ? ORDER BY at DESC LIMIT 1")
-        .get(toolUseId);
-      return row && { sessionId: String(row["session_id"]), agentId: String(row["agent_id"]) };
-    });
+    const sql = "SELECT session_id, agent_id FROM tool_calls WHERE tool_use_id = ? ORDER BY at DESC LIMIT 1";
+    const row = this.row(sql, toolUseId);
+    return row && { sessionId: String(row["session_id"]), agentId: String(row["agent_id"]) };
   }
 
   /** Whether a sub-agent of this session is at work. */
   hasSubAgents(sessionId: string): boolean {
-    return readStore(this.handle, (db) => {
-      return (
-        db
-          .prepare("SELECT 1 FROM sessions WHERE session_id = ? AND agent_id <> '' AND ended_at IS NULL LIMIT 1")
-          .get(sessionId) !== undefined
-      );
-    });
+    const sql = "SELECT 1 FROM sessions WHERE session_id = ? AND agent_id <> '' AND ended_at IS NULL LIMIT 1";
+    return this.row(sql, sessionId) !== undefined;
   }
 }
 

@@ -12,7 +12,7 @@ export class SqliteLocalStore extends OnStore {
   }
 
   getSession({ sessionId, agentId = "" }: SessionKey): Session | undefined {
-    const row = readStore(this.handle, (db) => db.prepare(SELECT_ONE).get(sessionId, agentId));
+    const row = this.row(SELECT_ONE, sessionId, agentId);
     return row && toSession(row);
   }
 
@@ -200,7 +200,7 @@ export interface SeenCall {
 export class Transcripts extends OnStore {
   read({ sessionId, agentId = "" }: SessionKey): ReadTranscript | undefined {
     const sql = "SELECT * FROM transcripts WHERE session_id = ? AND agent_id = ?";
-    const row = readStore(this.handle, (db) => db.prepare(sql).get(sessionId, agentId));
+    const row = this.row(sql, sessionId, agentId);
     if (!row) return undefined;
     return {
       sessionId,
@@ -219,7 +219,7 @@ export class Transcripts extends OnStore {
 
   isSeen(sessionId: string, toolUseId: string): boolean {
     const sql = "SELECT 1 FROM seen_calls WHERE session_id = ? AND tool_use_id = ?";
-    return readStore(this.handle, (db) => db.prepare(sql).get(sessionId, toolUseId)) !== undefined;
+    return this.row(sql, sessionId, toolUseId) !== undefined;
   }
 
   noteSeen(call: SeenCall): void {

@@ -34,7 +34,7 @@ export class SessionTasks extends OnStore {
     if (agentId === "") return false;
     // Whether there is a candidate is checked when the spool is read.
     if (this.handle.standIn?.isBlind) return true;
-    return readStore(this.handle, (db) => db.prepare(UNPLACED).get(sessionId, sessionId, agentId) !== undefined);
+    return this.row(UNPLACED, sessionId, sessionId, agentId) !== undefined;
   }
 
   /** Links the sub-agent to the call that started it. Calls without a task are stored too, so they are checked only once. */
