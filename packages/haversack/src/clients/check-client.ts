@@ -12,7 +12,7 @@ import { type ClientName, FACTS } from "./facts.ts";
 import { type HookEntry, type HookTable, hookGroups, ownHooks, readSettings, waysOf } from "./hook-settings.ts";
 import type { RegisteredHook } from "./plugin-package.ts";
 import { samplePayload } from "./sample-payloads.ts";
-import { type ServerCommand, unguarded } from "./server-guard.ts";
+import { type ServerCommand, unguarded } from "./server-entry.ts";
 
 /** What `doctor` says about one part. */
 export function findings(part: string) {
@@ -185,7 +185,7 @@ export async function checkServer(
   const asked = [...events.slice(0, 1), ...events];
   const calls = asked.map((event) => ({ name: "hook", arguments: { client: client.name, ...event } }));
   const answer = await tryMcpServer(command, args, { ...runIn(client, place, more), limitMs: 15_000, calls });
-  // The guard answers in place of a missing program; see server-guard.ts.
+  // The guard answers in place of a missing program; see server-entry.ts.
   const standIn = !("problem" in answer) && answer.serverVersion === "0" && `${own.command} cannot be run`;
   const problem = "problem" in answer ? answer.problem : standIn;
   if ("problem" in answer || problem) {

@@ -5,8 +5,7 @@ import { readText } from "../engine/init.ts";
 import { allHooks } from "./hook-settings.ts";
 import { objectOf } from "./json-settings.ts";
 import type { JsonPath } from "./json-text.ts";
-import { commandOf, serverEntry } from "./server-entry.ts";
-import type { ServerCommand } from "./server-guard.ts";
+import { commandOf, type ServerCommand, serverEntry } from "./server-entry.ts";
 
 /** A registered hook, from `init` or from a plugin. */
 export interface RegisteredHook {

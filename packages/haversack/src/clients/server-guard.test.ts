@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { isOwnCommand, serverCommand, unguarded } from "./server-guard.ts";
+import { isOwnCommand, serverCommand, unguarded } from "./server-entry.ts";
 
 const GONE = { node: "/nowhere/node", bin: "/nowhere/haversack.cjs" };
 

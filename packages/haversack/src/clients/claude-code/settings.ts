@@ -4,9 +4,9 @@
  */
 
 import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
-import type { HookFiles } from "../hook-settings.ts";
 import {
   formOf,
+  type HookFiles,
   type HookTable,
   type HookWishes,
   mergeHooks,

@@ -6,8 +6,14 @@
 import { dirname, join } from "node:path";
 import { HaversackError } from "../../base/errors.ts";
 import type { DeferChange } from "../../engine/wiring.ts";
-import { nameTaken, SERVER } from "../server-entry.ts";
-import { isOwnCommand, type ServerCommand, type ServerFiles, serverCommand } from "../server-guard.ts";
+import {
+  isOwnCommand,
+  nameTaken,
+  SERVER,
+  type ServerCommand,
+  type ServerFiles,
+  serverCommand,
+} from "../server-entry.ts";
 import { NO_BREAK, simpleValue, type TomlStatement, tomlStatements, withoutBlock } from "./toml-statements.ts";
 
 /**

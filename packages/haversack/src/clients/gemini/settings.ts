@@ -2,12 +2,18 @@
 
 import { HaversackError } from "../../base/errors.ts";
 import type { DeferChange, DeferMode } from "../../engine/wiring.ts";
-import type { HookFiles } from "../hook-settings.ts";
-import { formOf, type HookTable, type HookWishes, mergeHooks, readSettings, unmergeHooks } from "../hook-settings.ts";
+import {
+  formOf,
+  type HookFiles,
+  type HookTable,
+  type HookWishes,
+  mergeHooks,
+  readSettings,
+  unmergeHooks,
+} from "../hook-settings.ts";
 import { emptyAmong, listAt, type Merged, prune } from "../json-settings.ts";
 import { removeIn, setIn } from "../json-text.ts";
-import { mergeServerEntry, type ServerPlace, unmergeServerEntry } from "../server-entry.ts";
-import type { ServerFiles } from "../server-guard.ts";
+import { mergeServerEntry, type ServerFiles, type ServerPlace, unmergeServerEntry } from "../server-entry.ts";
 
 /** Matchers of tool events are unanchored regular expressions, so we add the anchors (seen in 0.61.0). */
 const anchored = (names: readonly string[]) => `^(${names.join("|")})$`;

@@ -8,7 +8,7 @@ import { findProjectRoot } from "../../base/project-root.ts";
 import type { Environment } from "../../engine/project.ts";
 import type { Installed } from "../../engine/wiring.ts";
 import { findOnPath } from "../client-program.ts";
-import { serverCommand } from "../server-guard.ts";
+import { serverCommand } from "../server-entry.ts";
 
 export interface OpencodePlaces {
   /** The client looks for `.opencode` from a session's folder up to the root of its checkout: a linked worktree needs its own. */

@@ -5,7 +5,7 @@ import type { CheckPlace, Client, Finding, WiringPlace } from "../../engine/wiri
 import { checkServer, findings, initCommand, notWired } from "../check-client.ts";
 import { checkVersion, findOnPath } from "../client-program.ts";
 import { excludeLines, untracked } from "../git-view.ts";
-import { serverCommand } from "../server-guard.ts";
+import { serverCommand } from "../server-entry.ts";
 import { leftoversOfStamped, notesOnStamped, type StampedFile, stateOfStamped, wireStamped } from "../stamped-file.ts";
 import { addDeferred, BLANK, deferredFile, dropDeferred } from "./own-config.ts";
 import { bundleNamedIn, findOpencode, isPackageNamed, opencodePlaces, pluginFileText } from "./places.ts";
