@@ -6,6 +6,7 @@ import { work } from "./migrations/001-work.ts";
 import { runs } from "./migrations/003-runs.ts";
 import { changes } from "./migrations/004-changes.ts";
 import { claimNext } from "./migrations/007-claim-next.ts";
+import { claimFunctions } from "./migrations/008-claim-functions.ts";
 
 export interface Migration {
   version: number;
@@ -13,4 +14,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [work, runs, changes, claimNext];
+export const migrations: readonly Migration[] = [work, runs, changes, claimNext, claimFunctions];

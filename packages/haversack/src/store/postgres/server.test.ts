@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { agent, faultOf, merging } from "../work-under-test.suite.ts";
 import { connect } from "./connection.ts";
 import { Listener } from "./listener.ts";
+import { migrations } from "./migrations.ts";
 import { readPlace } from "./place.ts";
 import { PostgresWorkStore } from "./postgres-work-store.ts";
 import { freshUrl, type Scratch, scratch, server } from "./scratch-postgres.suite.ts";
@@ -172,6 +173,16 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     expect((await stores[0]?.listTasks({ limit: 9, at: agent().at }))?.total).toBe(6);
   });
 
+  it("upgrades tables of an earlier version; a program that knows only that version may still use them", async () => {
+    const place = make();
+    const before = place.open({ migrations: migrations.filter(({ version }) => version <= 7) });
+    for (const title of ["a", "b", "c"]) await before.store.createTask({ title }, agent());
+    const after = place.open();
+    expect(await after.store.claim({ leaseMs: LEASE_MS }, agent("new"))).toMatchObject({ task: { title: "a" } });
+    expect(await after.store.claim({ leaseMs: LEASE_MS }, agent("new"))).toMatchObject({ task: { title: "b" } });
+    expect(await before.store.claim({ leaseMs: LEASE_MS }, agent("old"))).toMatchObject({ task: { title: "c" } });
+  });
+
   it("has the time: a machine whose clock is an hour ahead ends no claim", async () => {
     const place = make();
     const { store } = place.open({ clock: "server" });
@@ -318,6 +329,53 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
     expect(taken).toEqual(new Set(Object.values(ready).map(({ id }) => id)));
   });
 
+  it("keeps every character of what it takes, one by one and several at once", async () => {
+    const place = make();
+    const { store } = place.open();
+    const epic = await store.createEpic({ title: "e" }, agent());
+    const story = await store.createStory({ title: "s", epicId: epic.id }, agent());
+    const texts = [
+      '"',
+      "\\",
+      '\\"',
+      "()",
+      ",",
+      'a, (b) "c" \\d\\\\',
+      "line\nline\ttab",
+      "\u0001\u00010\0",
+      '"",""',
+      "ä 😀",
+    ];
+    for (const [index, text] of [...texts, ...texts].entries())
+      await store.createTask(
+        {
+          title: `t${index}`,
+          description: text,
+          steps: [{ text, isDone: true }],
+          estimateHours: 0.25,
+          skill: index % 2 ? "s" : null,
+          storyId: story.id,
+          ...(index % 3 === 0 && { files: ['a "b",\\c.ts', "d.ts"] }),
+        } as never,
+        agent("ann", index),
+      );
+    const at = 30;
+    const first = await store.claim({ storyId: story.id, leaseMs: LEASE_MS }, agent("first", at));
+    const single = await store.claim({ storyId: story.id, leaseMs: LEASE_MS }, agent("a", at));
+    const outcomes = [first, single];
+    for (let index = 0; index < 7; index++) outcomes.push(await store.claim({ leaseMs: LEASE_MS }, agent("a", at)));
+    outcomes.push(...(await store.claimSeveral({ epicId: epic.id, leaseMs: LEASE_MS }, 4, agent("b", at))));
+    outcomes.push(...(await store.claimSeveral({ leaseMs: LEASE_MS }, 7, agent("c", at))));
+    expect(outcomes).toHaveLength(2 * texts.length);
+    const titles = [];
+    for (const outcome of outcomes) {
+      if (outcome.kind !== "claimed") throw new Error(outcome.kind);
+      titles.push(outcome.task.title);
+      expect(outcome.task).toEqual(await store.getTask(outcome.task.id, agent("a", at).at));
+    }
+    expect(new Set(titles).size).toBe(2 * texts.length);
+  });
+
   describe("whose answer is lost", () => {
     /** Passes everything on, until the client sends `text`: the server gets it, but the client no answer. */
     async function deafAfter(text: string): Promise<{ port: number; isUsed: () => boolean }> {
@@ -357,7 +415,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       const url = tcp();
       const direct = at(url.href, { clock: "caller" });
       const { id } = await direct.createTask({ title: "last" }, agent());
-      const proxy = await deafAfter("SKIP LOCKED");
+      const proxy = await deafAfter("claim_one");
       url.port = String(proxy.port);
       const far = at(url.href, { clock: "caller", patienceMs: 20_000 });
       expect(await far.claim({ leaseMs: LEASE_MS }, agent("far", 1))).toMatchObject({
@@ -371,7 +429,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       const url = tcp();
       const direct = at(url.href, { clock: "caller" });
       for (const title of ["a", "b", "c"]) await direct.createTask({ title }, agent());
-      const proxy = await deafAfter("SKIP LOCKED");
+      const proxy = await deafAfter("claim_one");
       url.port = String(proxy.port);
       const far = at(url.href, { clock: "caller", patienceMs: 20_000 });
       const outcome = await far.claim({ leaseMs: LEASE_MS }, agent("far", 1));

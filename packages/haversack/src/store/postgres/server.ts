@@ -240,6 +240,8 @@ export class Server {
     try {
       const found = await db.exec(
         `SET search_path TO ${this.place.schema}; SET lock_timeout TO ${busyMs}; SET synchronous_commit TO on; SET jit TO off;
+         -- Each statement of a claim must see what was changed before it.
+         SET default_transaction_isolation TO 'read committed';
          -- A plan that was made while a table was empty must not read it whole when it is full.
          SET enable_seqscan TO off;
          -- A connection that broke must not stay in the queue for the lock. PostgreSQL 13 does not know this setting.
