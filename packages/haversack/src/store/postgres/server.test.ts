@@ -1,5 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server as NetServer, connect as open } from "node:net";
+import { createServer, type Server as NetServer, connect as open, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -399,6 +399,33 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       closing.push(() => listener.close());
       return { port: (listener.address() as { port: number }).port, isUsed: () => isUsed };
     }
+
+    it("because the server is going down when it is asked for TLS: it is asked again", async () => {
+      const url = tcp();
+      const target = Number(url.port);
+      const sockets = new Set<Socket>();
+      let isGoingDown = false;
+      const listener = createServer((here) => {
+        sockets.add(here.on("error", () => undefined));
+        if (isGoingDown) {
+          isGoingDown = false;
+          here.once("data", () => here.end("E"));
+          return;
+        }
+        const there = open(target, "127.0.0.1").on("error", () => undefined);
+        here.pipe(there).pipe(here);
+        here.on("close", () => there.end());
+      });
+      await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+      closing.push(() => listener.close());
+      url.port = String((listener.address() as { port: number }).port);
+      const far = at(url.href, { clock: "caller", patienceMs: 20_000 });
+      await far.createTask({ title: "before" }, agent());
+      isGoingDown = true;
+      for (const socket of sockets) socket.destroy();
+      await far.createTask({ title: "after" }, agent());
+      expect(isGoingDown).toBe(false);
+    });
 
     it("to a commit: the change is made once", async () => {
       const url = tcp();

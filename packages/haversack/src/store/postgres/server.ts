@@ -456,12 +456,12 @@ function isRepeated(error: unknown): boolean {
   return codeOf(error) === "23505" && (error as { constraint?: string }).constraint === "operations_pkey";
 }
 
-/** The connection cannot be used again. */
+/** The connection cannot be used again. A server that is going down answers with an error when it is asked for TLS. */
 function isBroken(error: unknown): boolean {
   const code = codeOf(error);
   if (/^(08|57P0[1-5])/.test(code)) return true;
   if (/^E[A-Z]+$/.test(code)) return true;
-  return /Connection terminated|connection is closed|not queryable|timeout expired|Client was closed/i.test(
+  return /Connection terminated|connection is closed|not queryable|timeout expired|Client was closed|error establishing an SSL connection/i.test(
     String((error as Error)?.message),
   );
 }
