@@ -410,7 +410,7 @@ interface IndexedFolders {
 }
 
 /** Raise it when rows change in a way that the sample of `indexFormat` does not show, such as another way to pack lists. */
-const ROW_FORMAT = 9;
+const ROW_FORMAT = 10;
 
 /** Which program made the index. Running from source without a build has no version. */
 const PROGRAM = `${typeof __VERSION__ === "string" ? __VERSION__ : "source"}/${ROW_FORMAT}`;

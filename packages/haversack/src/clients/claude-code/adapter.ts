@@ -141,7 +141,7 @@ function claudeTranscripts(payload: Payload, { agentId }: PayloadBase): Transcri
 /** A background agent's result also arrives as a prompt. With `/name` the client loads a skill itself and adds its body. */
 export function readClaudePrompt({ prompt, prompt_id: promptId }: Payload) {
   const typed = typeof prompt === "string" && !prompt.startsWith("<task-notification>") ? prompt : undefined;
-  const command = typed && /^\/(\S+)/.exec(typed)?.[1];
+  const command = typed?.startsWith("/") && /^\/(\S+)/.exec(typed)?.[1];
   return {
     prompt: typed,
     ...(command && { command }),

@@ -29,8 +29,8 @@ export interface MatchIndex extends TermIndex<number> {
   hidden(keys: readonly number[]): number[];
   /** Absent: nothing is known about a project, as in evaluation. */
   projectContext?(): ProjectContext | undefined;
-  /** What other sessions did with these skills. */
-  uses?(ids: readonly string[], sessionId: string): ReadonlyMap<string, SkillUse>;
+  /** What other sessions did with these skills. Without learning, only whether they loaded them: `loaded` is 1. */
+  uses?(ids: readonly string[], sessionId: string, isLearning: boolean): ReadonlyMap<string, SkillUse>;
 }
 
 export interface MatchInput {
@@ -189,7 +189,7 @@ function contextOf(candidates: readonly SkillCard[], input: MatchInput, index: M
     isLearning,
     judged: judged ? standardized(judged) : new Map(),
     project: candidates.some(({ tied }) => tied) ? index.projectContext?.() : undefined,
-    uses: index.uses?.(ids, sessionId) ?? new Map(),
+    uses: index.uses?.(ids, sessionId, isLearning) ?? new Map(),
     ofTask: taskTitle ? sharedWords(taskTitle, candidates, index) : new Map(),
   };
 }

@@ -38,7 +38,7 @@ export function tokenize(text: string): Token[] {
   let at = 0;
   for (const [raw] of spacedOut.matchAll(signs.raw)) {
     if (raw.length > LONGEST_WORD) continue;
-    if (PLAIN_WORD.test(raw)) at += addPiece(tokens, raw, { at, kind: "word" }, signs);
+    if (isPlainWord(raw)) at += addPiece(tokens, raw, { at, kind: "word" }, signs);
     else if (BREAK.test(raw)) at += 2;
     // A trailing full stop is part of the raw word (as the dot in Node.js is), so the sentence end is counted after the word.
     else at += addWord(tokens, raw, at, signs) + (raw.endsWith(".") ? 2 : 0);
@@ -163,8 +163,6 @@ type Patterns = ReturnType<typeof patternsOf>;
 let ascii: Patterns | undefined;
 let unicode: Patterns | undefined;
 
-/** Most words: nothing to trim or split. */
-const PLAIN_WORD = /^[a-z0-9]+$/;
 /** A sign that ends a phrase. */
 const BREAK = /^[.!?;:\n|()[\]{}<>"`,]$/;
 /** Scripts without spaces between words: Han, Hiragana, Katakana. */
@@ -229,6 +227,26 @@ function addPiece(tokens: Token[], text: string, { at, kind }: Pick<Token, "at" 
   return 1;
 }
 
+/**
+ * a to z and digits only, as most words: nothing to trim or split. A loop, here and below: a new process would have to compile a pattern,
+ * and again when it is used twice.
+ */
+function isPlainWord(word: string): boolean {
+  for (let at = 0; at < word.length; at++) {
+    const code = word.charCodeAt(at);
+    if (code < 48 || code > 122 || (code > 57 && code < 97)) return false;
+  }
+  return true;
+}
+
+function isSmallLetters(word: string): boolean {
+  for (let at = 0; at < word.length; at++) {
+    const code = word.charCodeAt(at);
+    if (code < 97 || code > 122) return false;
+  }
+  return true;
+}
+
 /** Most words begin with a letter from a to z, which needs no pattern. */
 function isLatin(word: string): boolean {
   return word >= "a" && word < "{";
@@ -249,7 +267,7 @@ function addVersion(tokens: Token[], text: string, at: number): void {
  */
 export function stem(word: string): string {
   // Names with digits or signs (net8, s3, oauth2) and other scripts have no English inflections.
-  if (word.length < 4 || !/^[a-z]+$/.test(word)) return word;
+  if (word.length < 4 || !isSmallLetters(word)) return word;
   return withoutTail(withoutDerivation(withoutVerbEnding(withoutPlural(word))));
 }
 
@@ -306,7 +324,8 @@ function endsWithAny(word: string, endings: readonly string[]): boolean {
 }
 
 function hasVowel(word: string): boolean {
-  return /[aeiouy]/.test(word);
+  for (let at = 0; at < word.length; at++) if ("aeiouy".includes(word[at]!)) return true;
+  return false;
 }
 
 /** Endings and their replacements; the longest match counts. The rest must have a vowel and at least `MIN_REST` letters. */
@@ -416,6 +435,8 @@ function namesIn(words: readonly string[]): { names: string[]; refused: string[]
       const list = words.slice(Math.max(0, at - 4), at).some((before) => REFUSALS.has(before)) ? refused : names;
       if (term !== "=" && !list.includes(term)) list.push(term);
     };
+    // Most words have no sign: they are no name, and there is nothing to trim.
+    if (isPlainWord(written) && written !== "skill") return;
     const word = withoutQuotes(written);
     if (CALLED.test(word)) add(word.slice(1));
     else if (COMPOUND.test(word)) add(word);

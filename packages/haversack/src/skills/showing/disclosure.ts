@@ -101,10 +101,13 @@ export function firstWords(text: string, most: number): string {
   const words = text.split(/\s+/).filter(Boolean);
   if (words.length <= most) return text.trim();
   const kept = words.slice(0, wholeWords(words, most));
-  while (kept.length > 2 && /^(a|an|and|at|by|for|from|in|of|on|or|the|to|with|when|use)$/i.test(kept.at(-1) ?? ""))
-    kept.pop();
-  return kept.join(" ").replace(/[\s,;:.(–—-]+$/, "");
+  while (kept.length > 2 && DANGLING.includes(kept.at(-1)!.toLowerCase())) kept.pop();
+  const cut = kept.join(" ");
+  return ",;:.(–—-".includes(cut.at(-1)!) ? cut.replace(/[\s,;:.(–—-]+$/, "") : cut;
 }
+
+// biome-ignore format: a list of words.
+const DANGLING = ["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with", "when", "use"];
 
 /** How many words to keep. A sentence goes before a longer clause: the beginning of the next one would dangle. */
 function wholeWords(words: readonly string[], most: number): number {
@@ -115,11 +118,23 @@ function wholeWords(words: readonly string[], most: number): number {
     const [word, next] = [words[count - 1]!, words[count]!];
     depth += word.split("(").length - word.split(")").length;
     if (depth > 0) continue;
-    const isSentence = /[.!?…]["')\]]*$/.test(word) && !/^\p{Ll}/u.test(next) && !/^(?:e\.g|i\.e|vs)\.$/i.test(word);
+    const end = word.at(-1)!;
+    // Most words end in a letter, which takes no pattern: a new process has to compile it.
+    const isSentence =
+      ".!?…\"')]".includes(end) &&
+      /[.!?…]["')\]]*$/.test(word) &&
+      !startsSmall(next) &&
+      !/^(?:e\.g|i\.e|vs)\.$/i.test(word);
     if (isSentence && count >= LEAST_SENTENCE) sentence = count;
-    else if (count >= LEAST_CLAUSE && (/[,;:)–—]$/.test(word) || /^[(–—]/.test(next))) clause = count;
+    else if (count >= LEAST_CLAUSE && (",;:)–—".includes(end) || "(–—".includes(next[0]!))) clause = count;
   }
   return sentence || clause || most;
+}
+
+/** A class of all small letters takes a new process milliseconds to compile. */
+function startsSmall(word: string): boolean {
+  const code = word.charCodeAt(0);
+  return code < 128 ? code >= 97 && code <= 122 : /^\p{Ll}/u.test(word);
 }
 
 /** Fewer words say too little. */
@@ -435,7 +450,9 @@ export function isForgotten(
  * mentions skills ("improve my writing skills", "add a skills table") is not such a request.
  */
 export function isExplicitRequest(prompt: string): boolean {
-  if (prompt.length > 400 || !/skill|recommend/i.test(prompt)) return false;
+  if (prompt.length > 400) return false;
+  const lower = prompt.toLowerCase();
+  if (!lower.includes("skill") && !lower.includes("recommend")) return false;
   return EXPLICIT_REQUESTS.some((pattern) => pattern.test(prompt));
 }
 

@@ -163,6 +163,8 @@ function toCard(found: object): SkillCard {
 /** The index for prompts and searches. Most events look up a few skills and need only `SkillRows`. */
 export class SqliteSkillIndex extends SkillRows implements MatchIndex {
   #facts: PoolFacts | undefined;
+  /** They were counted for the prompt whose terms are asked next. */
+  #areFactsNew = false;
   /** The lists of the prompt that is being ranked; undefined for a term without a list. */
   #lists = new Map<string, PostingList | undefined>();
 
@@ -198,7 +200,8 @@ export class SqliteSkillIndex extends SkillRows implements MatchIndex {
    */
   terms(terms: readonly string[]): TermStats[] {
     this.#lists = new Map();
-    this.#facts = undefined;
+    if (!this.#areFactsNew) this.#facts = undefined;
+    this.#areFactsNew = false;
     const shares = this.#readTerms(terms);
     return terms.map((term) => {
       const list = this.#lists.get(term);
@@ -239,7 +242,9 @@ export class SqliteSkillIndex extends SkillRows implements MatchIndex {
     const names = new Set(places.map(({ bucket }) => bucketName(bucket)));
     const shares = new Map<string, number>();
     const buckets = new Map<string, Uint8Array>();
-    for (const { term, share, lists } of this.allIn(TERMS, [...terms, ...names]) as unknown as TermRow[]) {
+    // Only words have a share.
+    const words = terms.filter((term) => term.charCodeAt(0) !== BODY_MARK);
+    for (const { term, share, lists } of this.allIn(TERMS, [...words, ...names]) as unknown as TermRow[]) {
       if (share !== null) shares.set(term, share);
       if (lists !== null) buckets.set(term, lists);
     }
@@ -270,7 +275,10 @@ export class SqliteSkillIndex extends SkillRows implements MatchIndex {
     return (this.all(ALWAYS) as unknown as { skill: number }[]).map(({ skill }) => skill);
   }
 
+  /** Matching asks this before it ranks. */
   hasRules(): boolean {
+    this.#facts = undefined;
+    this.#areFactsNew = true;
     return this.#pool.hasRules === 1;
   }
 
@@ -279,8 +287,8 @@ export class SqliteSkillIndex extends SkillRows implements MatchIndex {
     return row && JSON.parse(String(row["value"]));
   }
 
-  uses(ids: readonly string[], sessionId: string): Map<string, SkillUse> {
-    const rows = this.allIn(USES, ids, sessionId) as unknown as (SkillUse & { skill: string })[];
+  uses(ids: readonly string[], sessionId: string, isLearning = true): Map<string, SkillUse> {
+    const rows = this.allIn(isLearning ? USES : LOADED, ids, sessionId) as unknown as (SkillUse & { skill: string })[];
     return new Map(rows.map((row) => [row.skill, row]));
   }
 }
@@ -313,6 +321,11 @@ FROM (
   GROUP BY skill, session_id, agent_id, window
 ) GROUP BY skill`;
 
+/** The same without what only learning needs. An index has all of it, so many showings of a skill cost nothing. */
+const LOADED = `
+SELECT DISTINCT skill, 1 AS loaded, 0 AS used, 0 AS ignored, 0 AS searched FROM skill_uses
+WHERE session_id <> ? AND skill IN () AND event = 'loaded' AND id > (SELECT max(id) FROM skill_uses) - 5000`;
+
 interface TermRow {
   term: string;
   share: number | null;
@@ -343,6 +356,8 @@ const SEARCH =
  */
 
 const BUCKETS = 8192;
+/** The first character of `bodyTerm`. */
+const BODY_MARK = ".".charCodeAt(0);
 export const WEIGHT_STEPS = 256;
 
 /** Where a term's list is: its bucket, and its mark there. */
@@ -351,13 +366,16 @@ export interface TermPlace {
   mark: number;
 }
 
-/** Two hashes of 32 bits. With 600,000 terms, the chance that any two share bucket and mark is 1 in 200. */
+/**
+ * Two hashes of 32 bits. With 600,000 terms, the chance that any two share bucket and mark is 1 in 200. A word in bodies is in the bucket of
+ * the word itself: a prompt asks for both.
+ */
 export function placeOf(term: string): TermPlace {
   let first = 0x811c9dc5;
   let second = 0x9e3779b9;
   for (let at = 0; at < term.length; at++) {
     const code = term.charCodeAt(at);
-    first = Math.imul(first ^ code, 0x01000193);
+    if (at > 0 || code !== BODY_MARK) first = Math.imul(first ^ code, 0x01000193);
     second = Math.imul(second ^ code, 0x85ebca6b);
     second ^= second >>> 15;
   }
