@@ -114,42 +114,31 @@ export interface MapFinding {
 /** `existing`: documents in a feature's folder. Those that no role reads are reported. */
 export function checkRoleMap(map: RoleMap, { existing = [] }: { existing?: readonly string[] } = {}): MapFinding[] {
   const findings: MapFinding[] = [];
-  if (map.sets.length === 0) findings.push({ level: "error", path: "sets", text: "there are no sets, so no roles" });
-  const read = new Set<string>();
-  for (const set of map.sets) {
-    const path = `sets.${set.name}`;
-    if (set.roles.length === 0)
-      findings.push({ level: "warning", path: `${path}.roles`, text: "the set has no roles" });
-    for (const role of set.roles) {
-      for (const file of role.documents) read.add(file);
-      const rolePath = `${path}.roles.${role.name}`;
-      if (role.documents.length === 0) {
-        const text = "the role has no documents: give it some, or remove it from the map";
-        findings.push({ level: "error", path: `${rolePath}.documents`, text });
-      } else if (set.dispatch === "phase" && role.underReview === undefined) {
-        const text = "a role of a phase reviews a document, but none is named as under review";
-        findings.push({ level: "warning", path: `${rolePath}.underReview`, text });
-      }
+  const find = (level: MapFinding["level"], path: string, text: string) => findings.push({ level, path, text });
+  if (map.sets.length === 0) find("error", "sets", "there are no sets, so no roles");
+  for (const { name, roles, dispatch } of map.sets) {
+    const path = `sets.${name}.roles`;
+    if (roles.length === 0) find("warning", path, "the set has no roles");
+    for (const { name: role, documents, underReview } of roles) {
+      const [none, unnamed] = [documents.length === 0, dispatch === "phase" && underReview === undefined];
+      if (none) find("error", `${path}.${role}.documents`, NO_DOCUMENTS);
+      else if (unnamed) find("warning", `${path}.${role}.underReview`, NONE_UNDER_REVIEW);
     }
   }
-  for (const { file } of map.documents) {
-    if (read.has(file)) continue;
-    findings.push({ level: "warning", path: `documents.${file}`, text: "no role reads this document" });
-  }
-  const declared = new Set(map.documents.map(({ file }) => file));
-  for (const set of map.sets) {
-    for (const file of set.documents) {
-      if (read.has(file) || declared.has(file)) continue;
-      findings.push({ level: "warning", path: `sets.${set.name}.documents`, text: `no role reads ${file}` });
-    }
-  }
-  for (const file of existing) {
-    if (read.has(file) || declared.has(file) || !/\.md$/i.test(file)) continue;
-    const text = `${file} is in the feature's folder and no role reads it`;
-    findings.push({ level: "suggestion", path: "documents", text });
-  }
+  const read = new Set(map.sets.flatMap(({ roles }) => roles.flatMap(({ documents }) => documents)));
+  const declared = map.documents.map(({ file }) => file);
+  const isUnknown = (file: string) => !read.has(file) && !declared.includes(file);
+  for (const file of declared) if (!read.has(file)) find("warning", `documents.${file}`, "no role reads this document");
+  for (const { name, documents } of map.sets)
+    for (const file of documents.filter(isUnknown)) find("warning", `sets.${name}.documents`, `no role reads ${file}`);
+  for (const file of existing)
+    if (isUnknown(file) && /\.md$/i.test(file))
+      find("suggestion", "documents", `${file} is in the feature's folder and no role reads it`);
   return findings;
 }
+
+const NO_DOCUMENTS = "the role has no documents: give it some, or remove it from the map";
+const NONE_UNDER_REVIEW = "a role of a phase reviews a document, but none is named as under review";
 
 // Reads `artifacts.json`, given as parsed JSON. Never throws: an invalid value becomes a problem with the path of its key, and the rest
 // is used. `extends` names a preset as base. A set or role of the same name then changes only the given keys, and `null` removes it.
@@ -239,7 +228,8 @@ class Reader {
     for (const key of Object.keys(value)) {
       if (known.includes(key) || key.startsWith("//")) continue;
       const text = `is not a key of artifacts.json, so it is ignored${didYouMean(nearest(key, known)[0])}`;
-      this.problems.push({ level: "warning", path: cleanLine(join(path, key), { maxChars: 300 }), text });
+      const at = path === "" ? key : `${path}.${key}`;
+      this.problems.push({ level: "warning", path: cleanLine(at, { maxChars: 300 }), text });
     }
   }
 
@@ -386,10 +376,6 @@ function overlay(base: Json, changes: Json, depth: number): Json {
     result[key] = depth > 0 && isRecord(before) && isRecord(value) ? overlay(before, value, depth - 1) : value;
   }
   return result;
-}
-
-function join(path: string, key: string): string {
-  return path === "" ? key : `${path}.${key}`;
 }
 
 function didYouMean(guess: string | undefined): string {

@@ -20,12 +20,7 @@ import { type Match, matchSkills, type Tier } from "../skills/matching/match-ski
 import { skillTerms } from "../skills/matching/skill-terms.ts";
 import { termOf } from "../skills/matching/tokenize.ts";
 import type { ClientProfile } from "../skills/showing/activation.ts";
-import {
-  type DisclosureSettings,
-  decideDisclosure,
-  isExplicitRequest,
-  requestTopic,
-} from "../skills/showing/disclosure.ts";
+import { decideDisclosure, isExplicitRequest, requestTopic } from "../skills/showing/disclosure.ts";
 import type { Problem } from "../skills/types.ts";
 import { estimateTokens } from "../tokens/estimate.ts";
 import { composeAnswer } from "./compose-answer.ts";
@@ -78,11 +73,8 @@ export interface EvaluationOptions {
   onProgress?: (text: string) => void;
 }
 
-export function evaluateSkills(
-  pool: Pool,
-  cases: readonly EvalCase[],
-  { settings, seed = 1, isLeaveOneOut = false, isQuick = false, onProgress }: EvaluationOptions,
-): SkillEvaluation {
+export function evaluateSkills(pool: Pool, cases: readonly EvalCase[], options: EvaluationOptions): SkillEvaluation {
+  const { settings, isLeaveOneOut = false, isQuick = false, onProgress } = options;
   const times: number[] = [];
   // Warm up: the first prompts prepare statements and compile code, which must not count in the timing.
   for (const { prompt } of cases.slice(0, 20)) matchSkills({ prompt }, pool.index);
@@ -111,7 +103,7 @@ export function evaluateSkills(
     hiddenSkills: [...pool.skills.values()].filter(({ isHidden }) => isHidden).length,
     hiddenCases: cases.length - counted.length,
     results,
-    pools: { ...(!isQuick && partRates(pool, counted, { settings, seed, onProgress })), all: rates.metrics },
+    pools: { ...(!isQuick && partRates(pool, counted, options)), all: rates.metrics },
     ...(isLeaveOneOut && { leaveOneOut: leaveOneOut(rankables, settings.maxSkills) }),
     rankables,
     p50Ms: percentile(times, 0.5),
@@ -149,20 +141,10 @@ function answer(
   { isExplicit, matches }: Found,
   { index, settings }: { index: PoolIndex; settings: EvaluationSettings },
 ): CaseResult {
-  const all: DisclosureSettings = {
-    ...settings,
-    autoLoadThreshold: 1,
-    autoLoad: "asked",
-    enforce: false,
-    forgetAfterPrompts: 0,
-  };
-  const decision = decideDisclosure(matches, {
-    ledger: [],
-    status: "new",
-    isExplicit,
-    promptNumber: 1,
-    settings: all,
-  });
+  const off = { autoLoadThreshold: 1, autoLoad: "asked", enforce: false, forgetAfterPrompts: 0 } as const;
+  const all = { ...settings, ...off };
+  const first = { ledger: [], status: "new", promptNumber: 1 } as const;
+  const decision = decideDisclosure(matches, { ...first, isExplicit, settings: all });
   // A skill that the prompt names comes with its text. It counts as a card here: the length of a text says nothing about matching.
   const cards = new Set([...decision.fresh, ...decision.autoLoad.map((entry) => entry.match)]);
   const fresh = matches.filter((one) => cards.has(one));
@@ -197,11 +179,7 @@ const PART_SIZES = [5, 30, 100];
 function partRates(
   pool: Pool,
   cases: readonly EvalCase[],
-  {
-    settings,
-    seed,
-    onProgress,
-  }: { settings: EvaluationSettings; seed: number; onProgress: EvaluationOptions["onProgress"] },
+  { settings, seed = 1, onProgress }: EvaluationOptions,
 ): Record<string, Metrics> {
   const rates: Record<string, Metrics> = {};
   for (const size of PART_SIZES) {

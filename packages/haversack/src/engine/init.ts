@@ -173,7 +173,11 @@ function joinFiles(first: WiredFile, second: WiredFile): WiredFile {
 const STALE_LOCK_MS = 15_000;
 
 /** Waits up to 3 s for the lock by default. */
-export function withLock<T>(lock: string | undefined, action: () => T, { within, waitMs = 3_000 }: LockOptions): T {
+export function withLock<T>(
+  lock: string | undefined,
+  action: () => T,
+  { within, waitMs = 3_000 }: Place & { waitMs?: number },
+): T {
   if (lock === undefined) return action();
   const deadline = Date.now() + waitMs;
   while (!makeNewFolder(lock, { within })) {
@@ -190,10 +194,6 @@ export function withLock<T>(lock: string | undefined, action: () => T, { within,
   } finally {
     removeEmptyFolder(lock, { within });
   }
-}
-
-interface LockOptions extends Place {
-  waitMs?: number;
 }
 
 /** Removed and added lines, for a person who decides whether a file may be changed. */

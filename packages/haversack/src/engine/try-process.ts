@@ -64,7 +64,10 @@ export async function tryMcpServer(
           send({ id: 2, method: "tools/list", params: {} });
         }
         if (id === 2) listedMs = Date.now() - startedAt;
-        if (id > 2) answered.push({ ...readResult(message["result"]), tookMs: performance.now() - sentAt });
+        if (id > 2) {
+          const { content, isError = false } = (message["result"] ?? {}) as ToolResult;
+          answered.push({ text: content?.[0]?.text ?? "", isError, tookMs: performance.now() - sentAt });
+        }
         const next = calls[id - 2];
         if (message["error"] || (id > 1 && !next)) resolve();
         else if (id > 1) {
@@ -101,9 +104,9 @@ export async function tryMcpServer(
   };
 }
 
-function readResult(result: unknown): { text: string; isError: boolean } {
-  const { content, isError = false } = (result ?? {}) as { content?: { text?: string }[]; isError?: boolean };
-  return { text: content?.[0]?.text ?? "", isError };
+interface ToolResult {
+  content?: { text?: string }[];
+  isError?: boolean;
 }
 
 export async function tryProgram(program: string, args: readonly string[], options: TryOptions): Promise<Tried> {

@@ -55,7 +55,9 @@ function appendTo(path: string, { within, change }: { within: string; change: (t
   try {
     const sizeBefore = fstatSync(file).size;
     try {
-      writeAll(file, addition);
+      const written = writeSync(file, addition);
+      if (written < addition.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
+      fsyncSync(file);
     } catch (error) {
       // Remove half an entry. If the size shows that somebody else wrote too, leave the file as it is.
       const { size } = fstatSync(file);
@@ -65,12 +67,6 @@ function appendTo(path: string, { within, change }: { within: string; change: (t
   } finally {
     closeSync(file);
   }
-}
-
-function writeAll(file: number, bytes: Buffer): void {
-  const written = writeSync(file, bytes);
-  if (written < bytes.length) throw Object.assign(new Error("short write"), { code: "ENOSPC" });
-  fsyncSync(file);
 }
 
 function unwritable(text: string, hint: string, cause?: unknown): HaversackError {

@@ -157,7 +157,9 @@ export function checkArtifacts(
 ): ArtifactCheck {
   const { map, problems, file, isShipped } = loadRoleMap(paths);
   const feature = folder === undefined ? undefined : openFeature(folder, { cwd, paths });
-  const findings = [...problems, ...checkRoleMap(map, { existing: feature ? filesIn(feature.path) : [] })];
+  const inFolder = feature ? readdirSync(feature.path, { withFileTypes: true }) : [];
+  const entries = inFolder.filter((entry) => entry.isFile() && !entry.name.startsWith("."));
+  const findings = [...problems, ...checkRoleMap(map, { existing: entries.map(({ name }) => name) })];
   for (const set of map.sets) {
     for (const role of set.roles) {
       const { problem } = readRubric(role, paths);
@@ -191,8 +193,3 @@ export function checkArtifacts(
 }
 
 const TOO_LARGE = `is larger than ${TEXT_MAX_BYTES / 1_000_000} MB: its text is not read, prompts only name it, and its sections cannot be inlined; split it`;
-
-function filesIn(folder: string): string[] {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && !entry.name.startsWith(".")).map(({ name }) => name);
-}

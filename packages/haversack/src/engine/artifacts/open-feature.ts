@@ -34,7 +34,9 @@ export function openFeature(given: string, { cwd, paths }: { cwd: string; paths:
     : [resolve(cwd, given), resolve(paths.root, given), resolve(paths.root, FEATURES_FOLDER, given)];
   const path = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isDirectory());
   if (path === undefined) throw notThere(given, candidates);
-  const root = isInside(path, paths.root) ? paths.root : workTreeOf(path);
+  // A linked worktree has its own documents, but its store is in the main repository.
+  const hasGit = (folder: string) => existsSync(join(folder, ".git"));
+  const root = isInside(path, paths.root) ? paths.root : nearestFolder(path, hasGit);
   if (root === undefined || !isInside(realpathSync(path), realpathSync(root))) {
     throw new HaversackError("input-invalid", `${given} lies outside of the repository (${paths.root})`, {
       hint: "name a folder inside of it",
@@ -98,11 +100,6 @@ function foldersIn(folder: string): string[] {
     // Only used for a suggestion: a missing folder has none.
     return [];
   }
-}
-
-/** A linked worktree has its own documents, but its store is in the main repository. */
-function workTreeOf(path: string): string | undefined {
-  return nearestFolder(path, (folder) => existsSync(join(folder, ".git")));
 }
 
 const META_MAX_BYTES = 1_000_000;

@@ -22,6 +22,7 @@ export function viewDispatch({
   tokens,
   otherTokens,
 }: Dispatched): object {
+  const { pastedUnpruned, ...cost } = tokens;
   return {
     ...loop,
     iteration,
@@ -31,10 +32,8 @@ export function viewDispatch({
     ...(resume && { resume: viewResume(resume) }),
     ...present({ references: references.map(viewDocument), inlined, problems }),
     tokens: {
-      sent: tokens.sent,
-      reads: tokens.reads,
-      pasted: tokens.pasted,
-      pasted_unpruned: tokens.pastedUnpruned,
+      ...cost,
+      pasted_unpruned: pastedUnpruned,
       ...(otherTokens !== undefined && { [resume ? "fresh" : "resumed"]: otherTokens }),
     },
   };
@@ -94,27 +93,24 @@ function viewIssue({ id, severity, description, location, status, firstIteration
 }
 
 export function viewLoop({ feature, phase, role, reviews, issues, decisions, resume }: ReviewLoop): object {
+  const { agentId, sessionId, lastIteration, failure } = resume ?? {};
   return {
     feature,
     phase,
     role,
-    iterations: reviews.map(({ iteration, verdict, summary, at, by, agentId, issues: found }) => ({
+    iterations: reviews.map(({ iteration, verdict, summary, at, by, agentId: agent, issues: found }) => ({
       iteration,
       verdict,
       issues: found.length,
       ...(summary !== undefined && { summary }),
       at: at.toISOString(),
       by,
-      ...(agentId !== undefined && { agent_id: agentId }),
+      ...(agent !== undefined && { agent_id: agent }),
     })),
     ...present({
       issues: issues.map(viewIssue),
       decisions: decisions.map(({ issueId, text, by, at }) => ({ issue: issueId, text, by, at: at.toISOString() })),
-      resume: resume && viewResumable(resume),
+      resume: resume && present({ agent_id: agentId, session_id: sessionId, last_iteration: lastIteration, failure }),
     }),
   };
-}
-
-function viewResumable({ agentId, sessionId, lastIteration, failure }: NonNullable<ReviewLoop["resume"]>): object {
-  return present({ agent_id: agentId, session_id: sessionId, last_iteration: lastIteration, failure });
 }

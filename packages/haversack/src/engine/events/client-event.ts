@@ -43,7 +43,9 @@ export type ClientEvent = EventBase &
     | {
         kind: "after-spawn";
         toolUseId: string;
+        /** The sub-agent's id. */
         childId: string;
+        /** It has answered. False: it continues in the background. */
         isDone: boolean;
         /** This client has no other event that says which call started the agent. Default: false. */
         isOnlySign?: boolean;

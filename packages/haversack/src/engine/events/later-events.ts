@@ -33,13 +33,8 @@ export type LaterEvent = EventOf<
 
 export function handleEvent(event: LaterEvent, parts: EventParts): EventAnswer {
   const { sessions, state, now } = parts;
-  const touch = {
-    sessionId: event.sessionId,
-    agentId: event.agentId,
-    client: event.client.name,
-    cwd: event.cwd,
-    at: now,
-  };
+  const { sessionId, agentId, client, cwd } = event;
+  const touch = { sessionId, agentId, client: client.name, cwd, at: now };
   switch (event.kind) {
     case "before-tool":
       if (event.isOwnTool) {
@@ -57,7 +52,7 @@ export function handleEvent(event: LaterEvent, parts: EventParts): EventAnswer {
       placeAgent(event, parts);
       return startNamed(event, parts);
     case "session-end":
-      letGo(parts.handle, event, now, () => workPlace(event.cwd));
+      letGo(parts.handle, event, now, () => workPlace(cwd));
       sessions.touchSession({ ...touch, event: "end" });
       return {};
     case "agent-stop":
@@ -97,6 +92,7 @@ function guardEdit(
     .filter(({ rule }) => rule?.enforcement === "block" || rule?.enforcement === "require");
   if (cards.length === 0) return {};
 
+  const { sessionId, agentId } = event;
   const tracking = ledger.tracking(event);
   for (const card of cards) {
     const entry = tracking.ledger.find(({ skill }) => skill === card.id);
@@ -111,17 +107,9 @@ function guardEdit(
     }
     // This window has already had a warning.
     if (entry) continue;
-    ledger.recordShown({
-      sessionId: event.sessionId,
-      agentId: event.agentId,
-      at: now,
-      window: tracking.window,
-      promptNumber: tracking.promptCount,
-      skill: card.id,
-      text: message,
-      event: "before-tool",
-      because,
-    });
+    const { window, promptCount: promptNumber } = tracking;
+    const shown = { skill: card.id, text: message, event: "before-tool", because };
+    ledger.recordShown({ sessionId, agentId, at: now, window, promptNumber, ...shown });
     return { context: message };
   }
   return {};

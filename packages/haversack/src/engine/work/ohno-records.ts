@@ -76,12 +76,12 @@ class OhnoReader {
       // With the status that they will have here.
       add(this.#tasksOf, story_id, status === "in_progress" ? "todo" : status);
     }
-    const stories = this.#rows("stories").map((row) => this.#story(row));
+    const stories = this.#rows("stories").map((row) => this.#group("stories", row));
     for (const [at, { epic_id }] of this.#rows("stories").entries()) {
       add(this.#storiesOf, epic_id, (stories[at] as { status?: string } | undefined)?.status);
     }
     return [
-      ...this.#rows("epics").map((row) => this.#epic(row)),
+      ...this.#rows("epics").map((row) => this.#group("epics", row)),
       ...stories,
       ...this.#tasks(),
       ...this.#rows("task_dependencies").map((row) => this.#dependency(row)),
@@ -93,27 +93,16 @@ class OhnoReader {
     ];
   }
 
-  #epic(row: Row): WorkRecord {
+  #group(table: "epics" | "stories", row: Row): WorkRecord {
+    const priority = () => this.#choice("epics.priority", row["priority"], PRIORITIES) ?? DEFAULT_PRIORITY;
+    const own =
+      table === "epics" ? { kind: "epic", priority: priority() } : { kind: "story", epic_id: text(row["epic_id"]) };
     return recordOf({
-      kind: "epic",
+      ...own,
       id: text(row["id"]),
       title: title(row),
       description: text(row["description"]),
-      priority: this.#choice("epics.priority", row["priority"], PRIORITIES) ?? DEFAULT_PRIORITY,
-      ...this.#groupStatus("epics", row),
-      source: "ohno",
-      ...this.#times(row),
-    });
-  }
-
-  #story(row: Row): WorkRecord {
-    return recordOf({
-      kind: "story",
-      id: text(row["id"]),
-      epic_id: text(row["epic_id"]),
-      title: title(row),
-      description: text(row["description"]),
-      ...this.#groupStatus("stories", row),
+      ...this.#groupStatus(table, row),
       source: "ohno",
       ...this.#times(row),
     });
@@ -142,10 +131,8 @@ class OhnoReader {
         this.#miss("tasks.status", "in_progress was imported as todo with a note: nobody holds it here");
       const wip = this.#wip(row);
       const notes = [
-        ...(given === "in_progress"
-          ? [`In progress in ohno when it was imported${wip ? "; go on from its WIP" : ""}.`]
-          : []),
-        ...(Number(row["needs_rework"]) === 1 ? ["Needs rework, says ohno."] : []),
+        given === "in_progress" && `In progress in ohno when it was imported${wip ? "; go on from its WIP" : ""}.`,
+        Number(row["needs_rework"]) === 1 && "Needs rework, says ohno.",
       ];
       const moved = moves.get(String(row["id"]));
       const hours = Number(row["estimate_hours"]);
@@ -163,7 +150,7 @@ class OhnoReader {
         context_summary: text(row["context_summary"]),
         handoff_notes: text(row["handoff_notes"]),
         source: text(row["source"]) ?? "ohno",
-        note: notes.join(" ") || undefined,
+        note: notes.filter(Boolean).join(" ") || undefined,
         ...times,
         started_at: moved?.started,
         completed_at: given === "done" ? (moved?.completed ?? times.updated_at) : undefined,

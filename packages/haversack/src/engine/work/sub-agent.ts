@@ -13,7 +13,7 @@ import type { StoreHandle } from "../../store/sqlite/access.ts";
 import { noteInjection } from "../../store/sqlite/skills/injections.ts";
 import type { SessionTasks, Spawns, StoredHandoff } from "../../store/sqlite/work/events/session-tasks.ts";
 import { taskIdsIn } from "../../work/task.ts";
-import type { EventAnswer, EventBase } from "../events/client-event.ts";
+import type { EventAnswer, EventOf } from "../events/client-event.ts";
 import type { StartedAgent } from "../wake/wake-sub-agent.ts";
 
 export interface SubAgentParts {
@@ -31,21 +31,7 @@ export interface SubAgentParts {
   now: Date;
 }
 
-export interface BeforeSpawn extends EventBase {
-  toolUseId: string;
-  agentType: string;
-  prompt: string;
-  /** The client also reports this prompt from inside the sub-agent, where skills are matched. Default: false. */
-  isPromptReported?: boolean;
-}
-
-export interface AfterSpawn extends EventBase {
-  toolUseId: string;
-  /** The sub-agent's id. */
-  childId: string;
-  /** It has answered. False: it continues in the background. */
-  isDone: boolean;
-}
+export type BeforeSpawn = Omit<EventOf<"before-spawn">, "kind">;
 
 export function beforeSpawn(event: BeforeSpawn, { spawns, packetFor, skillsFor, now }: SubAgentParts): EventAnswer {
   const { sessionId, agentId, toolUseId, agentType, prompt } = event;
@@ -84,7 +70,7 @@ const DISPATCHED = /^Feature: .*\r?\nRole: \S+[ \t]*\r?$/m;
  * packet of that task is the first thing the sub-agent reads.
  */
 export function startNamed(
-  event: EventBase & { agentType: string; taskName?: string },
+  event: Omit<EventOf<"agent-start">, "kind">,
   { spawns, tasks, packetFor, now }: SubAgentParts,
 ): EventAnswer {
   const { sessionId, agentId, agentType, taskName = "" } = event;
@@ -100,7 +86,7 @@ export function startNamed(
 }
 
 export function afterSpawn(
-  { sessionId, agentId, toolUseId, childId, isDone }: AfterSpawn,
+  { sessionId, agentId, toolUseId, childId, isDone }: Omit<EventOf<"after-spawn">, "kind">,
   { handle, tasks, handoffBy, replacesResults, now }: SubAgentParts,
 ): EventAnswer {
   const child = { sessionId, agentId: childId };
