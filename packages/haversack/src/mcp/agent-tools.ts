@@ -4,23 +4,9 @@ import { listAgents } from "../engine/wake/agents.ts";
 import { type Inbox, readInbox, sendMessage } from "../engine/wake/messages.ts";
 import { wakeAgent } from "../engine/wake/wake-agent.ts";
 import { FIELD_SETS } from "../engine/work/words.ts";
-import { reads, type Tool, writes } from "./tool.ts";
-import {
-  answer,
-  answerLines,
-  answerList,
-  COUNT,
-  entry,
-  FLAG,
-  isMinimal,
-  moment,
-  PAGE,
-  refusal,
-  TEXT,
-  TEXTS,
-} from "./work-answer.ts";
-
-const READS = { readOnlyHint: true, openWorldHint: false } as const;
+import { type Tool, toolMaker, writes } from "./tool.ts";
+import { hidden, needed } from "./tool-input.ts";
+import { answer, answerLines, answerList, COUNT, entry, FLAG, isMinimal, moment, TEXT, TEXTS } from "./work-answer.ts";
 
 /** More than the longest message in plain English needs. */
 const INBOX_TOKENS = 8000;
@@ -30,25 +16,21 @@ function place({ cwd }: { cwd: string }): { branch?: string | undefined } {
   return { branch: gitPlace(cwd).branch };
 }
 
+/** Reading the inbox counts as read-only: it only records that the messages were shown, as the skill tool does. */
+const reads = toolMaker("read", { readOnlyHint: true, openWorldHint: false });
+
 export const agentTools: readonly Tool[] = [
   writes(
     "send_message",
     "Message agents by name; @names in the text get it too.",
-    { takes: { to: TEXTS, text: TEXT }, required: ["to", "text"], unlisted: { about: TEXT } },
-    async ({ about: subject, ...message }, parts) => {
-      const { id, to } = await sendMessage({ ...message, subject, ...place(parts) }, parts);
-      return answer({ id, to });
-    },
+    { to: needed(TEXTS), text: needed(TEXT), about: hidden(TEXT) },
+    ({ about: subject, ...message }, parts) => sendMessage({ ...message, subject, ...place(parts) }, parts),
+    ({ id, to }) => answer({ id, to }),
   ),
-  writes(
+  reads(
     "get_inbox",
     "Your unread messages; showing marks them read.",
-    {
-      takes: { agent: TEXT, include_read: FLAG },
-      unlisted: { limit: COUNT, max_tokens: COUNT },
-      // Counts as read-only: it only records that the messages were shown, as the skill tool does.
-      annotations: READS,
-    },
+    { agent: TEXT, include_read: FLAG, limit: hidden(COUNT), max_tokens: hidden(COUNT) },
     async ({ maxTokens = INBOX_TOKENS, ...query }, parts) => {
       const { messages, leftOut } = await readInbox({ ...query, maxTokens, ...place(parts) }, parts);
       const more = query.includeRead ? "a larger limit or max_tokens" : "call it again";
@@ -62,21 +44,20 @@ export const agentTools: readonly Tool[] = [
   reads(
     "wake",
     "What you, or an agent, need to continue.",
-    {
-      takes: { agent: TEXT, task_id: TEXT, max_tokens: COUNT },
-      unlisted: { session_id: TEXT },
-      annotations: READS,
-    },
-    async ({ maxTokens: budgetTokens, ...query }, parts, call) => {
+    { agent: TEXT, task_id: TEXT, max_tokens: COUNT, session_id: hidden(TEXT) },
+    ({ maxTokens: budgetTokens, ...query }, parts, call) => {
       call.parts.skills.checkNow();
-      const woken = await wakeAgent({ ...query, budgetTokens, client: call.client, ...place(parts) }, parts);
-      return woken.kind === "nothing" ? refusal(woken) : { text: woken.packet.text };
+      return wakeAgent({ ...query, budgetTokens, client: call.client, ...place(parts) }, parts);
     },
+    ({ packet }) => ({ text: packet.text }),
   ),
   reads(
     "list_agents",
     "Agents by name, with role and branch.",
-    { unlisted: { ...PAGE, fields: { type: "string", enum: FIELD_SETS } }, annotations: READS },
+    {
+      ...{ limit: hidden(COUNT), offset: hidden(COUNT), max_tokens: hidden(COUNT) },
+      fields: hidden({ type: "string", enum: FIELD_SETS }),
+    },
     async ({ fields, ...query }, parts) => {
       const line = isMinimal(fields) ? agentLine : undefined;
       return answerList("agents", await listAgents({ ...query, text: line }, parts), { line });

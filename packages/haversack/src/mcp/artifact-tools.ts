@@ -5,68 +5,49 @@ import { dispatchRole } from "../engine/artifacts/dispatch-role.ts";
 import { recordReview } from "../engine/artifacts/record-review.ts";
 import { viewDispatch, viewRecorded } from "../engine/artifacts/views.ts";
 import type { LiveParts } from "../engine/work/live-work.ts";
-import { reads, type Tool, type ToolCall, writes } from "./tool.ts";
-import { answer, refusal, TEXT, TEXTS } from "./work-answer.ts";
+import { type Tool, type ToolCall, toolMaker, writes } from "./tool.ts";
+import { hidden, needed } from "./tool-input.ts";
+import { answer, TEXT, TEXTS } from "./work-answer.ts";
 
-const FEATURE = { type: "string", description: "its folder" } as const;
+const ROLE = {
+  role: needed(TEXT),
+  feature: needed({ type: "string", description: "its folder" }),
+  phase: TEXT,
+} as const;
 const ITERATION = { type: "integer", minimum: 1 } as const;
-const READS = { readOnlyHint: true, openWorldHint: false } as const;
+const reads = toolMaker("read", { readOnlyHint: true, openWorldHint: false });
 
 export const artifactTools: readonly Tool[] = [
   writes(
     "dispatch",
     "The finished prompt for a role's sub-agent, with references to the documents it must read.",
     {
-      takes: {
-        role: TEXT,
-        feature: FEATURE,
-        phase: TEXT,
-        iteration: ITERATION,
-        task: { type: "string", description: "of tasks.md, for a worker" },
-        files: TEXTS,
-        fix_summary: TEXT,
-      },
-      required: ["role", "feature"],
-      unlisted: { base: TEXT, resume_failed: TEXT },
+      ...{ ...ROLE, iteration: ITERATION, task: { type: "string", description: "of tasks.md, for a worker" } },
+      ...{ files: TEXTS, fix_summary: TEXT, base: hidden(TEXT), resume_failed: hidden(TEXT) },
     },
-    async ({ resumeFailed: resumeFailure, ...request }, parts, call) => {
-      const outcome = await dispatchRole({ ...request, resumeFailure }, await partsFor(call, parts));
-      return outcome.kind === "refused" ? refusal(outcome) : answer(viewDispatch(outcome));
-    },
+    async ({ resumeFailed: resumeFailure, ...request }, parts, call) =>
+      dispatchRole({ ...request, resumeFailure }, await partsFor(call, parts)),
+    (outcome) => answer(viewDispatch(outcome)),
   ),
-  reads(
-    "artifact_refs",
-    "The block of files that a role must read.",
-    { takes: { role: TEXT, feature: FEATURE, phase: TEXT }, required: ["role", "feature"], annotations: READS },
-    (request, place) => {
-      const { block, role, phase } = artifactRefs(request, place);
-      return { text: block || `${role} of ${phase} has nothing to read besides its prompt.` };
-    },
-  ),
+  reads("artifact_refs", "The block of files that a role must read.", ROLE, (request, place) => {
+    const { block, role, phase } = artifactRefs(request, place);
+    return { text: block || `${role} of ${phase} has nothing to read besides its prompt.` };
+  }),
   reads(
     "artifact_section",
     "One section of a Markdown file, by heading, number or anchor (file#heading works too).",
-    { takes: { file: TEXT, heading: TEXT }, required: ["file"], annotations: READS },
+    { file: needed(TEXT), heading: TEXT },
     (section, place) => ({ text: readSection(section, place).text }),
   ),
   writes(
     "record_review",
     "Record a reviewer's answer: verdict, issues, and whether it read its documents.",
     {
-      takes: {
-        role: TEXT,
-        feature: FEATURE,
-        phase: TEXT,
-        iteration: ITERATION,
-        answer: { type: "string", description: "whole, as it came" },
-        agent_id: TEXT,
-      },
-      required: ["role", "feature", "iteration", "answer"],
+      ...{ ...ROLE, iteration: needed(ITERATION) },
+      ...{ answer: needed({ type: "string", description: "whole, as it came" }), agent_id: TEXT },
     },
-    async (request, parts, call) => {
-      const outcome = await recordReview(request, await partsFor(call, parts));
-      return outcome.kind === "refused" ? refusal(outcome) : answer(viewRecorded(outcome));
-    },
+    async (request, parts, call) => recordReview(request, await partsFor(call, parts)),
+    (outcome) => answer(viewRecorded(outcome)),
   ),
 ];
 

@@ -1,27 +1,25 @@
 /** `recall`: a part of a tool output that was kept outside the window. */
 import { formatRecalled, recallOutput } from "../engine/outputs/kept-outputs.ts";
 import { outputsOf } from "../engine/outputs/project-outputs.ts";
-import { reads, type Tool } from "./tool.ts";
+import { type Tool, toolMaker } from "./tool.ts";
+import { hidden } from "./tool-input.ts";
+import { ID, TEXT } from "./work-answer.ts";
 
 /** About 10,000 tokens. */
 const MOST_CHARS = 40_000;
 
-export const recallTool: Tool = reads(
+const recalls = toolMaker("read", { readOnlyHint: true }, "outputs");
+
+export const recallTool: Tool = recalls(
   "recall",
   "Part of a kept tool output.",
   {
-    takes: {
-      handle: { type: "string" },
-      lines: { type: "string", description: "40-80" },
-      find: { type: "string" },
-    },
-    required: ["handle"],
-    unlisted: { chars: { type: "string" }, max_chars: { type: "integer", minimum: 100 } },
-    set: "outputs",
+    ...{ handle: ID, lines: { type: "string", description: "40-80" }, find: TEXT },
+    ...{ chars: hidden(TEXT), max_chars: hidden({ type: "integer", minimum: 100 }) },
   },
-  ({ handle, lines, chars, find, maxChars }, { handle: store }) => {
+  ({ handle, maxChars, ...range }, { handle: store }) => {
     const most = maxChars === undefined ? {} : { maxChars: Math.min(maxChars, MOST_CHARS) };
-    const found = recallOutput(outputsOf(store), handle, { lines, chars, find, ...most });
-    return found.kind === "part" ? { text: formatRecalled(found, handle) } : { text: found.text, isError: true };
+    const found = recallOutput(outputsOf(store), handle, { ...range, ...most });
+    return found.kind === "part" ? { text: formatRecalled(found, handle) } : found;
   },
 );

@@ -2,6 +2,7 @@
 import { cleanLine, cutAt } from "../base/clean-text.ts";
 import type { LiveSkills } from "../engine/live-skills.ts";
 import { defineTool, type ToolAnswer } from "./tool.ts";
+import { FLAG, TEXT } from "./work-answer.ts";
 
 /** A longer list would cost more than a second, sharper query. */
 const MOST_FOUND = 8;
@@ -9,23 +10,19 @@ const LONGEST_BRIEF_CHARS = 160;
 /** About 10,000 tokens; the agent can read the rest from the file. */
 const MOST_RESOURCE_CHARS = 40_000;
 
-export const skillTool = defineTool({
-  name: "skill",
-  description: "Load a skill by name, or find unlisted ones by query.",
-  inputSchema: {
-    type: "object",
-    properties: {
-      name: { type: "string" },
-      query: { type: "string" },
-      resource: { type: "string", description: "skill file" },
-      reload: { type: "boolean" },
-      includeResources: { type: "boolean" },
-    },
+export const skillTool = defineTool(
+  {
+    name: "skill",
+    description: "Load a skill by name, or find unlisted ones by query.",
+    annotations: { readOnlyHint: true },
+    set: "default",
+    isAlwaysLoaded: true,
   },
-  annotations: { readOnlyHint: true },
-  set: "default",
-  isAlwaysLoaded: true,
-  run({ name, query, resource, reload, includeResources }, { parts, marks, at }) {
+  {
+    ...{ name: TEXT, query: TEXT, resource: { type: "string", description: "skill file" } },
+    ...{ reload: FLAG, includeResources: FLAG },
+  },
+  ({ name, query, resource, reload, includeResources }, { parts, marks, at }) => {
     const skills = parts.skills;
     if (name?.trim()) {
       if (resource !== undefined) return readFile(skills, name, resource);
@@ -41,7 +38,7 @@ export const skillTool = defineTool({
     if (query?.trim()) return search(skills, query);
     return { text: 'Give the name of a skill, or a query to find one: {"query": "what you need"}.', isError: true };
   },
-});
+);
 
 function search(skills: LiveSkills, query: string): ToolAnswer {
   const { found, total } = skills.search(query, { limit: MOST_FOUND });

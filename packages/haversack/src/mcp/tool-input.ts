@@ -3,7 +3,6 @@
  * A schema library would add `$schema` and `additionalProperties` to every tool, which costs the model tokens, and its errors do not say
  * what to do.
  */
-
 import { errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { nearest } from "../base/nearest.ts";
@@ -22,28 +21,32 @@ export type InputField = { description?: string } & (
   | { type: "object" }
 );
 
-export type ValueOf<Field> = Field extends { type: "string"; enum: readonly (infer Choice)[] }
+/** A parameter. Those with a mark must be given, or work without being listed. */
+export type Field = InputField & { isNeeded?: true; isHidden?: true };
+
+export function needed<const One extends InputField>(field: One): One & { isNeeded: true } {
+  return { ...field, isNeeded: true };
+}
+
+export function hidden<const One extends InputField>(field: One): One & { isHidden: true } {
+  return { ...field, isHidden: true };
+}
+
+export type ValueOf<One> = One extends { type: "string"; enum: readonly (infer Choice)[] }
   ? Choice
-  : Field extends { type: "string" }
+  : One extends { type: "string" }
     ? string
-    : Field extends { type: "boolean" }
+    : One extends { type: "boolean" }
       ? boolean
-      : Field extends { type: "integer" | "number" }
+      : One extends { type: "integer" | "number" }
         ? number
-        : Field extends { type: "array" }
-          ? Field extends { items: { type: "string" } }
+        : One extends { type: "array" }
+          ? One extends { items: { type: "string" } }
             ? string[]
             : unknown[]
           : Record<string, unknown>;
 
-/** What `run` receives: required fields are present, others are optional. */
-export type InputOf<Schema extends InputSchema> = {
-  [Name in keyof Schema["properties"]]?: ValueOf<Schema["properties"][Name]>;
-} & (Schema extends { required: readonly (infer Name)[] }
-  ? { [Required in Name & keyof Schema["properties"]]: ValueOf<Schema["properties"][Required]> }
-  : unknown);
-
-export type ReadInput = { value: InputOf<InputSchema> } | { problem: string };
+export type ReadInput = { value: Record<string, unknown> } | { problem: string };
 
 /** Null counts as absent, because some clients send it for every optional field. `"true"`, `"3"` and `"{…}"` are converted. */
 export function readInput(given: unknown, schema: InputSchema): ReadInput {
@@ -59,7 +62,7 @@ export function readInput(given: unknown, schema: InputSchema): ReadInput {
     value[name] = read.value;
   }
   const missing = schema.required?.find((name) => !(name in value));
-  return missing === undefined ? { value: value as InputOf<InputSchema> } : { problem: `${missing} is missing` };
+  return missing === undefined ? { value } : { problem: `${missing} is missing` };
 }
 
 function readField(raw: unknown, field: InputField): { value: unknown } | { problem: string } {

@@ -1,28 +1,24 @@
 /** A tool as data: its listing and the function that answers a call. `tools.ts` lists all tools. */
+import { isRecord } from "../base/json.ts";
 import type { CallMarks } from "../engine/window-of-call.ts";
 import type { LiveParts } from "../engine/work/live-work.ts";
 import type { ServerParts } from "./server.ts";
-import type { InputOf, InputSchema, ValueOf } from "./tool-input.ts";
+import type { Field, InputField, InputSchema, ValueOf } from "./tool-input.ts";
+import { DONE, refusal } from "./work-answer.ts";
 
-export interface Tool<Schema extends InputSchema = InputSchema, Unlisted extends Fields = Fields> {
+export interface Tool {
   name: string;
   /** One line, because the model reads it in every session that loads the tool. */
   description: string;
-  inputSchema: Schema;
+  inputSchema: InputSchema;
   /** Parameters that work but are not listed: rare ones, and those of tools that people migrate from. */
-  unlisted?: Unlisted;
+  unlisted: InputSchema["properties"];
   annotations: ToolAnnotations;
   /** `all`: listed only with `--tools all`. `outputs`: also where long outputs are replaced. */
   set: "default" | "all" | "outputs";
   /** Claude Code shows only a tool's name until the model searches for it. Such a tool is shown in full from the start. Default: false. */
   isAlwaysLoaded?: boolean;
-  run(input: InputOf<Schema> & InputOf<FieldsOnly<Unlisted>>, call: ToolCall): ToolAnswer | Promise<ToolAnswer>;
-}
-
-type Fields = InputSchema["properties"];
-interface FieldsOnly<Unlisted extends Fields> {
-  type: "object";
-  properties: Unlisted;
+  run(input: Readonly<Record<string, unknown>>, call: ToolCall): ToolAnswer | Promise<ToolAnswer>;
 }
 
 /** Send only what differs from the protocol's defaults. */
@@ -47,69 +43,89 @@ export interface ToolAnswer {
   isError?: boolean;
 }
 
-/** Keeps the schema's type, which makes the input of `run` typed. */
-export function defineTool<const Schema extends InputSchema, const Unlisted extends Fields = Record<never, never>>(
-  tool: Tool<Schema, Unlisted>,
-): Tool {
-  return tool as unknown as Tool;
-}
-
 /** All parameters of a call, listed or not. */
 export function callSchema({ inputSchema, unlisted }: Tool): InputSchema {
-  return unlisted ? { ...inputSchema, properties: { ...inputSchema.properties, ...unlisted } } : inputSchema;
-}
-
-// Most tools make one request to the project's store. `reads` and `writes` declare such a tool in one call: `run` gets the fields in
-// camelCase and the open project.
-
-interface Takes<Properties extends Fields, Required extends keyof Properties, Unlisted extends Fields> {
-  takes?: Properties;
-  required?: readonly Required[];
-  unlisted?: Unlisted;
-  /** Default: all. */
-  set?: Tool["set"];
-  annotations?: ToolAnnotations;
+  return { ...inputSchema, properties: { ...inputSchema.properties, ...unlisted } };
 }
 
 type Camel<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
-type CamelInput<Properties extends Fields, Required, Unlisted extends Fields> = {
-  [Name in keyof Properties as Name extends Required ? Camel<Name> : never]: ValueOf<Properties[Name]>;
+type Needed<One> = One extends { isNeeded: true } ? true : false;
+/** The parameters in camelCase. */
+type Input<All> = {
+  [Name in keyof All as Needed<All[Name]> extends true ? Camel<Name> : never]: ValueOf<All[Name]>;
 } & {
-  [Name in keyof Properties as Name extends Required ? never : Camel<Name>]?: ValueOf<Properties[Name]>;
-} & { [Name in keyof Unlisted as Camel<Name>]?: ValueOf<Unlisted[Name]> };
+  [Name in keyof All as Needed<All[Name]> extends true ? never : Camel<Name>]?: ValueOf<All[Name]>;
+};
 
-type Declare = <
-  const Properties extends Fields = Record<never, never>,
-  const Required extends keyof Properties & string = never,
-  const Unlisted extends Fields = Record<never, never>,
->(
-  name: string,
-  description: string,
-  takes: Takes<Properties, Required, Unlisted>,
+/** Tells `run` the types of the parameters. */
+export function defineTool<const All extends Readonly<Record<string, Field>>>(
+  about: Omit<Tool, "inputSchema" | "unlisted" | "run">,
+  fields: All,
   run: (
-    input: CamelInput<Properties, Required, Unlisted>,
-    parts: LiveParts,
+    input: Input<All>,
     call: ToolCall,
+    given: Readonly<Record<string, unknown>>,
   ) => ToolAnswer | Promise<ToolAnswer>,
-) => Tool;
+): Tool {
+  const properties: Record<string, InputField> = {};
+  const unlisted: Record<string, InputField> = {};
+  const required: string[] = [];
+  for (const [name, { isNeeded, isHidden, ...field }] of Object.entries<Field>(fields)) {
+    (isHidden ? unlisted : properties)[name] = field;
+    if (isNeeded) required.push(name);
+  }
+  return {
+    ...about,
+    inputSchema: { type: "object", properties, ...(required.length > 0 && { required }) },
+    unlisted,
+    run: (input, call) => run(camelCased(input) as Input<All>, call, input),
+  };
+}
 
 /** With both, Codex does not ask for approval before a call (seen in 0.166.0). */
 export const ADDS = { destructiveHint: false, openWorldHint: false } as const;
 
 /** Never creates the state folder. */
-export const reads: Declare = declare("read", { readOnlyHint: true });
-export const writes: Declare = declare("write", ADDS);
+export const reads = toolMaker("read", { readOnlyHint: true });
+export const writes = toolMaker("write", ADDS);
 
-function declare(access: "read" | "write", usual: ToolAnnotations): Declare {
-  return (name, description, { takes, required, unlisted, set = "all", annotations = usual }, run) => ({
-    name,
-    description,
-    inputSchema: { type: "object", properties: takes ?? {}, ...(required && { required }) },
-    ...(unlisted && { unlisted }),
-    annotations,
-    set,
-    run: (input, call) => call.parts.work[access](call, async (parts) => run(camelCased(input) as never, parts, call)),
-  });
+/** An outcome that has a text is a refusal, or says that there is nothing. */
+type Refusal = { kind: string; text: string };
+
+/**
+ * Most tools make one request to the project's store: they are made of their parameters, an operation of the engine, and what the agent is
+ * told of its outcome (default: the outcome itself if it is an answer, else that it is done).
+ */
+export function toolMaker(access: "read" | "write", annotations: ToolAnnotations, set: Tool["set"] = "all") {
+  return <const All extends Readonly<Record<string, Field>>, Outcome>(
+    name: string,
+    description: string,
+    fields: All,
+    /** `given`: the parameters by their own names. */
+    run: (
+      input: Input<All>,
+      parts: LiveParts,
+      call: ToolCall,
+      given: Readonly<Record<string, unknown>>,
+    ) => Outcome | Promise<Outcome>,
+    told?: (outcome: Exclude<Outcome, Refusal>) => ToolAnswer,
+  ): Tool =>
+    defineTool({ name, description, annotations, set }, fields, (input, call, given) =>
+      call.parts.work[access](call, async (parts) => {
+        const outcome = await run(input, parts, call, given);
+        if (isRefusal(outcome)) return refusal(outcome);
+        if (told) return told(outcome as Exclude<Outcome, Refusal>);
+        return isAnswer(outcome) ? outcome : DONE;
+      }),
+    );
+}
+
+function isAnswer(outcome: unknown): outcome is ToolAnswer {
+  return isRecord(outcome) && typeof outcome["text"] === "string";
+}
+
+function isRefusal(outcome: unknown): outcome is Refusal {
+  return isAnswer(outcome) && "kind" in outcome;
 }
 
 function camelCased(input: object): object {

@@ -3,12 +3,15 @@
  * more fields are compact JSON. Answers never repeat the input, and a refusal is an error that says what to do.
  */
 import type { ToolAnswer } from "./tool.ts";
+import { needed } from "./tool-input.ts";
 
 // Fields that many tools take.
 export const TEXT = { type: "string" } as const;
 export const COUNT = { type: "integer" } as const;
 export const FLAG = { type: "boolean" } as const;
 export const TEXTS = { type: "array", items: { type: "string" } } as const;
+export const ID = needed(TEXT);
+export const SCOPE = { epic_id: TEXT, story_id: TEXT } as const;
 /** Lists are paged and limited by a token budget. */
 export const PAGE = { limit: COUNT, offset: COUNT, max_tokens: COUNT } as const;
 
@@ -31,12 +34,9 @@ export function done(isChanged = true): ToolAnswer {
   return isChanged ? DONE : answer({ ok: true, changed: false });
 }
 
-/** An outcome with a text is a refusal. */
-export function orRefusal<Outcome extends { kind: string }>(
-  outcome: Outcome,
-  told: (outcome: Exclude<Outcome, { text: string }>) => ToolAnswer = () => DONE,
-): ToolAnswer {
-  return "text" in outcome ? refusal(outcome as { text: string }) : told(outcome as Exclude<Outcome, { text: string }>);
+/** An outcome that is told by its view. */
+export function viewed({ view }: { view: object }): ToolAnswer {
+  return answer(view);
 }
 
 /**

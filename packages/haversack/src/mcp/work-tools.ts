@@ -1,5 +1,4 @@
 /** The work tools of every session. Their listing costs tokens in every session: `npm run bench work-tokens` counts them. */
-
 import { getHandoff, setHandoff } from "../engine/work/handoffs.ts";
 import { type NextBatch, nextBatch, readyCount } from "../engine/work/next-batch.ts";
 import { projectStatus, sessionContext } from "../engine/work/session-context.ts";
@@ -7,7 +6,8 @@ import { setStatus, updateWip } from "../engine/work/set-status.ts";
 import { createTask, getTask, listTasks, TASK_INPUT, taskFieldsOf } from "../engine/work/tasks.ts";
 import { FIELD_SETS, GROUP_STATUSES, PRIORITIES, TASK_STATUSES, TASK_TYPES, VERDICTS } from "../engine/work/words.ts";
 import type { WorkParts } from "../engine/work/work-parts.ts";
-import { ADDS, defineTool, reads, type Tool, type ToolCall, writes } from "./tool.ts";
+import { ADDS, type Tool, type ToolCall, toolMaker } from "./tool.ts";
+import { hidden, needed } from "./tool-input.ts";
 import {
   answer,
   answerLines,
@@ -15,12 +15,14 @@ import {
   COUNT,
   done,
   FLAG,
+  ID,
   isMinimal,
   listLine,
-  orRefusal,
   PAGE,
+  SCOPE,
   TEXT,
   TEXTS,
+  viewed,
 } from "./work-answer.ts";
 
 const FIELDS = { type: "string", enum: FIELD_SETS } as const;
@@ -28,72 +30,32 @@ const STATUS = { type: "string", enum: TASK_STATUSES } as const;
 const GROUP_STATUS = { type: "string", enum: GROUP_STATUSES } as const;
 const VERDICT = { type: "string", enum: VERDICTS } as const;
 
-/** Its fields are declared together with the task's; `taskFieldsOf` reads them by their listed names. */
-const createTaskTool = defineTool({
-  name: "create_task",
-  description: "Create a task.",
-  inputSchema: {
-    type: "object",
-    properties: {
-      title: TASK_INPUT.title,
-      story_id: TASK_INPUT.story_id,
-      parent_id: TASK_INPUT.parent_id,
-      task_type: TASK_INPUT.task_type,
-      description: TASK_INPUT.description,
-      acceptance_criteria: TASK_INPUT.acceptance_criteria,
-      priority: TASK_INPUT.priority,
-      files: TASK_INPUT.files,
-      skill: TASK_INPUT.skill,
-      depends_on: TEXTS,
-    },
-    required: ["title"],
-  },
-  unlisted: {
-    estimate_hours: TASK_INPUT.estimate_hours,
-    source: TASK_INPUT.source,
-    steps: TASK_INPUT.steps,
-    traceability_ref: TEXT,
-    context_summary: TASK_INPUT.context_summary,
-    handoff_notes: TASK_INPUT.handoff_notes,
-    assignee: TASK_INPUT.assignee,
-  },
-  annotations: ADDS,
-  set: "default",
-  run: (input, call) =>
-    call.parts.work.write(call, async (parts) => {
-      const { title, depends_on: dependsOn } = input;
-      const { id } = await createTask({ ...taskFieldsOf(input), title, dependsOn }, parts);
-      return answer({ id });
-    }),
-});
+const reads = toolMaker("read", { readOnlyHint: true }, "default");
+const writes = toolMaker("write", ADDS, "default");
+/** Not read-only: it records the batch to learn how much the session can handle. */
+const proposes = toolMaker("read", ADDS, "default");
+
+const { story_id, parent_id, task_type, description, acceptance_criteria, priority, files, skill } = TASK_INPUT;
+const { estimate_hours, source, steps, context_summary, handoff_notes, assignee } = TASK_INPUT;
 
 export const workTools: readonly Tool[] = [
   reads(
     "get_session_context",
     "Where work stands. Call at session start.",
-    { takes: { max_tokens: COUNT }, unlisted: { epic_id: TEXT, story_id: TEXT }, set: "default" },
-    async (query, parts) => answer((await sessionContext(query, parts)).view),
+    { max_tokens: COUNT, epic_id: hidden(TEXT), story_id: hidden(TEXT) },
+    sessionContext,
+    viewed,
   ),
-  reads(
+  proposes(
     "get_next_batch",
     "Ready tasks to run in parallel.",
-    {
-      takes: { limit: COUNT, batch_size: COUNT, epic_id: TEXT, story_id: TEXT, max_tokens: COUNT },
-      unlisted: { fields: FIELDS },
-      // Not read-only: it records the batch to learn how much the session can handle.
-      annotations: ADDS,
-      set: "default",
-    },
+    { limit: COUNT, batch_size: COUNT, ...SCOPE, max_tokens: COUNT, fields: hidden(FIELDS) },
     async (query, parts, call) => {
       const text = isMinimal(query.fields) ? listLine("todo") : undefined;
       const batch = await nextBatch({ ...query, text }, parts);
-      const {
-        views,
-        ready,
-        heldBack,
-        tasks: [first],
-      } = batch;
+      const { views, ready, heldBack, tasks } = batch;
       if (views.length === 0) return answerLines([await whyNothing(query, batch, parts)]);
+      const [first] = tasks;
       const around = [
         ready > views.length && `${readyCount(ready, views.length)} more`,
         heldBack.length > 0 && `held back: ${heldBack.length} that touch the same files`,
@@ -110,88 +72,63 @@ export const workTools: readonly Tool[] = [
     "get_tasks",
     "List tasks; unmarked are todo.",
     {
-      takes: {
-        status: STATUS,
-        priority: { type: "string", enum: PRIORITIES },
-        epic_id: TEXT,
-        story_id: TEXT,
-        fields: FIELDS,
-        ...PAGE,
-      },
-      unlisted: {
-        task_type: { type: "string", enum: TASK_TYPES },
-        assignee: TEXT,
-        parent_id: TEXT,
-        story_status: GROUP_STATUS,
-        epic_status: GROUP_STATUS,
-      },
-      set: "default",
+      ...{ status: STATUS, priority: { type: "string", enum: PRIORITIES }, ...SCOPE, fields: FIELDS, ...PAGE },
+      task_type: hidden({ type: "string", enum: TASK_TYPES }),
+      ...{ assignee: hidden(TEXT), parent_id: hidden(TEXT) },
+      ...{ story_status: hidden(GROUP_STATUS), epic_status: hidden(GROUP_STATUS) },
     },
     async ({ taskType: type, ...query }, parts) => {
       const line = isMinimal(query.fields) ? listLine(query.status) : undefined;
       return answerList("tasks", await listTasks({ ...query, type, text: line }, parts), { line });
     },
   ),
-  reads(
-    "get_task",
-    "One task; full has its WIP.",
-    { takes: { task_id: TEXT, fields: FIELDS }, required: ["task_id"], set: "default" },
-    async (input, parts) => answer((await getTask(input, parts)).view),
+  reads("get_task", "One task; full has its WIP.", { task_id: ID, fields: FIELDS }, getTask, viewed),
+  writes(
+    "create_task",
+    "Create a task.",
+    {
+      ...{ title: needed(TASK_INPUT.title), story_id, parent_id, task_type, description, acceptance_criteria },
+      ...{ priority, files, skill, depends_on: TEXTS },
+      ...{ estimate_hours: hidden(estimate_hours), source: hidden(source), steps: hidden(steps) },
+      ...{ traceability_ref: hidden(TEXT), context_summary: hidden(context_summary) },
+      ...{ handoff_notes: hidden(handoff_notes), assignee: hidden(assignee) },
+    },
+    ({ title, dependsOn }, parts, _, given) => createTask({ ...taskFieldsOf(given), title, dependsOn }, parts),
+    ({ id }) => answer({ id }),
   ),
-  createTaskTool,
   writes(
     "update_task_status",
     "in_progress claims the task.",
-    {
-      takes: { task_id: TEXT, status: STATUS, notes: { type: "string", description: "reason if blocked" } },
-      required: ["task_id", "status"],
-      set: "default",
-    },
-    async (input, parts) =>
-      orRefusal(await setStatus(input, parts), ({ view: { note, boundaries } }) =>
-        answer({ ok: true, ...(note && { note }), ...(boundaries && { boundaries }) }),
-      ),
+    { task_id: ID, status: needed(STATUS), notes: { type: "string", description: "reason if blocked" } },
+    setStatus,
+    ({ view: { note, boundaries } }) => answer({ ok: true, ...(note && { note }), ...(boundaries && { boundaries }) }),
   ),
   writes(
     "update_task_wip",
     "Merge into the task's WIP: phase, decisions, next_step…",
-    { takes: { task_id: TEXT, wip_data: { type: "object" } }, required: ["task_id", "wip_data"], set: "default" },
-    async ({ taskId, wipData: wip }, parts) => done((await updateWip({ taskId, wip }, parts)).changed),
+    { task_id: ID, wip_data: needed({ type: "object" }) },
+    ({ taskId, wipData: wip }, parts) => updateWip({ taskId, wip }, parts),
+    ({ changed }) => done(changed),
   ),
   writes(
     "set_task_handoff",
     "Store a task's result: summary in 2-3 sentences, rest in full_details.",
     {
-      takes: {
-        task_id: TEXT,
-        status: VERDICT,
-        summary: TEXT,
-        files_changed: TEXTS,
-        full_details: TEXT,
-        role: TEXT,
-        attempt: COUNT,
-      },
-      required: ["task_id", "status", "summary"],
-      set: "default",
+      ...{ task_id: ID, status: needed(VERDICT), summary: needed(TEXT), files_changed: TEXTS },
+      ...{ full_details: TEXT, role: TEXT, attempt: COUNT },
     },
-    async ({ fullDetails: details, ...input }, parts) => answer((await setHandoff({ ...input, details }, parts)).view),
+    ({ fullDetails: details, ...input }, parts) => setHandoff({ ...input, details }, parts),
+    viewed,
   ),
   reads(
     "get_task_handoff",
     "A task's result; details in pages.",
     {
-      takes: {
-        task_id: TEXT,
-        include_details: FLAG,
-        role: TEXT,
-        status: { ...VERDICT, description: "the latest" },
-        from: COUNT,
-      },
-      required: ["task_id"],
-      unlisted: { attempt: COUNT },
-      set: "default",
+      ...{ task_id: ID, include_details: FLAG, role: TEXT, status: { ...VERDICT, description: "the latest" } },
+      ...{ from: COUNT, attempt: hidden(COUNT) },
     },
-    async (query, parts) => orRefusal(await getHandoff(query, parts), ({ view }) => answer(view)),
+    getHandoff,
+    viewed,
   ),
 ];
 
