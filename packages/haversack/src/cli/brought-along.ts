@@ -3,7 +3,7 @@ import { cleanLine } from "../base/clean-text.ts";
 import { lineDiff } from "../engine/init.ts";
 import type { BroughtAlong, lookIntoStore } from "../engine/trust-project.ts";
 import { columns } from "./help.ts";
-import { formatBytes } from "./terminal.ts";
+import { counted, formatBytes } from "./terminal.ts";
 
 /** The content of the database: see `lookIntoStore`. */
 type Look = ReturnType<typeof lookIntoStore>;
@@ -13,70 +13,43 @@ export function formatBrought(
   { untrusted, parts, settings, templates, rules, unread }: BroughtAlong,
   { look }: { look?: Look } = {},
 ): string {
-  const rows = (list: readonly [string, string][]) => columns(list.map(([name, text]) => [clean(name), clean(text)]));
+  const rows = (list: readonly (readonly [string, string])[]) =>
+    list.length > 0 ? [columns(list.map(([name, text]) => [clean(name), clean(text)]))] : [];
   /** One row, with details below it that the user needs for the decision. */
   const entry = (row: [string, string], details: readonly string[]) => [
-    rows([row]),
+    ...rows([row]),
     ...details.map((line) => `      ${clean(line)}`),
   ];
+  const part = (heading: string, lines: readonly string[]) => (lines.length > 0 ? [heading, ...lines] : []);
   const mark = (isAccepted: boolean, isChanged = false) =>
     isAccepted ? " (accepted)" : isChanged ? " (CHANGED since you accepted it)" : "";
+  const local = parts.map(({ path, about, bytes, isTracked, link }) => {
+    const tracked = isTracked ? "; TRACKED BY GIT: it came with the repository" : "";
+    const what =
+      link === undefined ? `${formatBytes(bytes)}, ${about}${tracked}` : `symbolic link to ${link}; cannot be accepted`;
+    return [path, what] as const;
+  });
+  const set = settings.map(
+    ({ key, value, why, isAccepted }) => [key, `${JSON.stringify(value)}: ${why}${mark(isAccepted)}`] as const,
+  );
+  const read = templates.flatMap(({ path, text, isAccepted, before }) => {
+    const details = isAccepted ? [] : before === undefined ? firstLines(text) : shortDiff(before, text);
+    return entry([path, `${text.length} characters${mark(isAccepted, before !== undefined)}`], details);
+  });
+  const loading = rules.flatMap(({ path, skill, why, triggers, loads, isAccepted, isChanged }) => {
+    const text = loads
+      ? [`text: ${loads.path}, ${loads.text.length} characters`, ...firstLines(loads.text)]
+      : ["text: none, no skill of this name is installed"];
+    const details = [`when: ${some(triggers, MAX_TRIGGERS) || "the skill fits the prompt"}`, ...text];
+    return entry([path, `“${skill}” ${why}${mark(isAccepted, isChanged)}`], isAccepted ? [] : details);
+  });
   return [
     ...(untrusted ? [`${untrusted.why}.`] : []),
-    ...(parts.length > 0
-      ? [
-          "Local state:",
-          rows(
-            parts.map(({ path, about, bytes, isTracked, link }) => [
-              path,
-              link === undefined
-                ? `${formatBytes(bytes)}, ${about}${isTracked ? "; TRACKED BY GIT: it came with the repository" : ""}`
-                : `symbolic link to ${link}; cannot be accepted`,
-            ]),
-          ),
-        ]
-      : []),
+    ...part("Local state:", rows(local)),
     ...describeLook(look).map(clean),
-    ...(settings.length > 0
-      ? [
-          "Settings in .haversack/config.json that need your acceptance:",
-          rows(
-            settings.map(({ key, value, why, isAccepted }) => [
-              key,
-              `${JSON.stringify(value)}: ${why}${mark(isAccepted)}`,
-            ]),
-          ),
-        ]
-      : []),
-    ...(templates.length > 0
-      ? [
-          "Templates, which agents read as instructions:",
-          ...templates.flatMap(({ path, text, isAccepted, before }) =>
-            entry(
-              [path, `${text.length} characters${mark(isAccepted, before !== undefined)}`],
-              isAccepted ? [] : before === undefined ? firstLines(text) : shortDiff(before, text),
-            ),
-          ),
-        ]
-      : []),
-    ...(rules.length > 0
-      ? [
-          "Rules for skills that need your acceptance:",
-          ...rules.flatMap(({ path, skill, why, triggers, loads, isAccepted, isChanged }) =>
-            entry(
-              [path, `“${skill}” ${why}${mark(isAccepted, isChanged)}`],
-              isAccepted
-                ? []
-                : [
-                    `when: ${some(triggers, MAX_TRIGGERS) || "the skill fits the prompt"}`,
-                    ...(loads
-                      ? [`text: ${loads.path}, ${loads.text.length} characters`, ...firstLines(loads.text)]
-                      : ["text: none, no skill of this name is installed"]),
-                  ],
-            ),
-          ),
-        ]
-      : []),
+    ...part("Settings in .haversack/config.json that need your acceptance:", rows(set)),
+    ...part("Templates, which agents read as instructions:", read),
+    ...part("Rules for skills that need your acceptance:", loading),
     ...(unread.length > 0 ? [formatUnread({ unread })] : []),
   ].join("\n");
 }
@@ -88,7 +61,7 @@ export function formatUnread({ unread }: Pick<BroughtAlong, "unread">): string {
 function describeLook(look: Look): string[] {
   if (look === undefined) return [];
   if (typeof look === "string") return [`The database was not looked into: ${look}.`];
-  const counts = look.rows.map(({ name, count }) => `${count} ${count === 1 ? name.slice(0, -1) : name}`);
+  const counts = look.rows.map(({ name, count }) => counted(count, name.slice(0, -1)));
   return [
     `The database holds ${counts.join(", ")}.`,
     ...look.tasks.map((title) => `  task: ${title}`),
@@ -144,20 +117,10 @@ export function broughtData(
           },
     settings: settings.map(({ isAccepted, ...setting }) => ({ ...setting, accepted: isAccepted })),
     templates: templates.map(({ path, role, text, isAccepted, before }) => ({
-      path,
-      role,
-      chars: text.length,
-      accepted: isAccepted,
-      changed: before !== undefined,
+      ...{ path, role, chars: text.length, accepted: isAccepted, changed: before !== undefined },
     })),
     rules: rules.map(({ path, skill, why, triggers, loads, isAccepted, isChanged }) => ({
-      path,
-      skill,
-      why,
-      triggers,
-      loads: loads?.path ?? null,
-      accepted: isAccepted,
-      changed: isChanged,
+      ...{ path, skill, why, triggers, loads: loads?.path ?? null, accepted: isAccepted, changed: isChanged },
     })),
     unread: unread.map(({ path, why }) => ({ path, why })),
   };

@@ -1,5 +1,5 @@
 /** The definition of a command: what it runs, and its spec, the source of help, completion, the reference page and "did you mean". */
-import { type FaultCode, isFault } from "../base/errors.ts";
+import { type FaultCode, HaversackError, isFault } from "../base/errors.ts";
 import type { Environment } from "../engine/project.ts";
 import { wrapColumns } from "./terminal.ts";
 
@@ -14,22 +14,50 @@ export interface OptionSpec {
   repeat?: boolean;
   minimum?: number;
   maximum?: number;
+  /** It must be given. What the error adds to `handoff set needs --status`: the name of the value, or its choices. */
+  needs?: string;
 }
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
+
+type Nothing = Record<never, never>;
+type Declared<Type, More> = Omit<OptionSpec, "type" | keyof More> & Omit<{ type: Type }, keyof More> & More;
 
 /** An option with a value: what help calls the value, and what the option is for. */
-export function option(value: string, about: string, more: Partial<OptionSpec> = {}): OptionSpec {
-  return { type: "string", value, about, ...more };
+export function option<const More extends Partial<OptionSpec> = Nothing>(value: string, about: string, more?: More) {
+  return { type: "string", value, about, ...more } as unknown as Declared<"string", NoInfer<More>>;
 }
 
-/** An option that takes a whole number from 1 on. */
-export function wholeNumber(value: string, about: string, more: Partial<OptionSpec> = {}): OptionSpec {
-  return { type: "integer", value, minimum: 1, about, ...more };
+/** An option that takes a whole number from 1 on, or from `minimum`. */
+export function wholeNumber<const More extends Partial<OptionSpec> = Nothing>(
+  value: string,
+  about: string,
+  more?: More,
+) {
+  return { type: "integer", value, minimum: 1, about, ...more } as unknown as Declared<"integer", NoInfer<More>>;
 }
 
 /** An option without a value. */
-export function flag(about: string): OptionSpec {
+export function flag(about: string): Declared<"boolean", Nothing> {
   return { type: "boolean", about };
 }
+
+type ValueOf<Option> = Option extends { repeat: true }
+  ? string[]
+  : Option extends { type: "boolean" }
+    ? boolean
+    : Option extends { type: "integer" | "number" }
+      ? number
+      : Option extends { choices: readonly (infer Choice)[] }
+        ? Choice
+        : string;
+
+/** What the parser makes of a command's options. */
+export type OptionsOf<Options> = {
+  readonly [Name in keyof Options as Options[Name] extends { needs: string } ? never : Name]?: ValueOf<Options[Name]>;
+} & {
+  readonly [Name in keyof Options as Options[Name] extends { needs: string } ? Name : never]: ValueOf<Options[Name]>;
+};
 
 export interface ArgumentSpec {
   name: string;
@@ -45,10 +73,11 @@ export interface CommandSpec {
   /** A sentence or two below the usage line. */
   about: string;
   arguments?: readonly ArgumentSpec[];
-  options?: Readonly<Record<string, OptionSpec>>;
+  options?: OptionSpecs;
   /** Words after `--`, passed to another program unchanged. Absent: such words are arguments. */
   rest?: ArgumentSpec;
-  examples: readonly { run: string; says: string }[];
+  /** What is typed, and what it does. */
+  examples: Readonly<Record<string, string>>;
   /** The keys that `--json` prints. */
   json: string;
   /** Options of earlier versions, with their present names. */
@@ -71,8 +100,6 @@ export interface Io {
   err(text: string): void;
   /** False once the reader of standard output has gone: a command that only watches can end. Absent: always true. */
   hasReader?(): boolean;
-  /** The command's own Io, if this one is for one of several ids. Warnings are printed once per command. */
-  whole?: Io;
   /** The hint of an error that has none of its own: how to see the help of the command that runs. */
   helpHint?: string;
   /** Shows a text that is longer than the screen in the user's pager. Absent: there is no terminal. */
@@ -82,13 +109,13 @@ export interface Io {
   atEnd?(action: () => Promise<unknown>): void;
 }
 
-export interface Call {
+export interface Call<Options = Readonly<Record<string, OptionValue>>> {
   /** The command's full name: `task done`. */
   name: string;
   arguments: readonly string[];
   /** The words after `--`, if the command passes them on. */
   rest?: readonly string[];
-  options: Readonly<Record<string, OptionValue>>;
+  options: Options;
   json: boolean;
   io: Io;
 }
@@ -98,7 +125,161 @@ export type ExitCode = 0 | 1 | 2 | 3;
 
 export interface Command {
   spec: CommandSpec;
-  run(call: Call): Promise<ExitCode> | ExitCode;
+  run(call: Call): Promise<ExitCode>;
+}
+
+/** What a command prints: one JSON document with `--json`, else text for people, wrapped to the terminal's width. */
+export interface Output {
+  data: unknown;
+  /** A function, if the text costs something: it is not called with `--json`. */
+  text: string | (() => string | Promise<string>);
+  /** The text is for a model or a file, or is a table that fits already: its lines stay as they are. */
+  isVerbatim?: boolean;
+  /** A text that is longer than the screen is shown in the user's pager. */
+  isPaged?: boolean;
+  /** What a list leaves out, and the command that shows it: below the text, or with `--json` on standard error. */
+  more?: string | undefined;
+  /** Lines on standard error, after the text. */
+  notes?: readonly string[];
+  /** Default: 0. */
+  code?: ExitCode;
+}
+
+/** An expected outcome that is not a success: an error line, nothing on standard output, and exit code 1. */
+export interface Refusal {
+  text: string;
+  hint?: string | undefined;
+  /** Default: 1. */
+  code?: ExitCode;
+}
+
+/** Undefined, or an exit code alone: the command has printed what there is. */
+export type Answer = Output | Refusal | ExitCode | undefined;
+
+type Several = "lines" | "blocks" | "list";
+
+interface Definition<Options extends OptionSpecs, Opened> extends Omit<CommandSpec, "json"> {
+  options?: Options;
+  json?: string;
+  /** Instead of `json`: the keys for one of several ids, which stand in a list. */
+  jsonOfEach?: string;
+  /**
+   * Takes several ids, and runs once for each. An id that fails is reported, the others are still done, and the exit code is that of the
+   * worst. A fault that has nothing to do with the id, such as a store that cannot be written, ends the command. The texts are lines, or
+   * blocks with an empty line between them; `list`: blocks, and the lists that `--json` prints are joined.
+   */
+  several?: Several;
+  /** Where the ids are among the arguments (default: all are ids). */
+  idsAt?(words: readonly string[]): readonly [start: number, count: number];
+  /** What `run` works on: opened once, also for several ids. */
+  open?(call: Call<OptionsOf<Options>>): Opened;
+  /** `word`: the id that this run is about, else the first argument; empty without arguments. */
+  run(call: Call<OptionsOf<Options>>, opened: Awaited<Opened>, word: string): Answer | Promise<Answer>;
+}
+
+/** What `--json` prints of a command that takes several ids. */
+export const SEVERAL = "Several: a list of these, with {id, error} for what failed.";
+
+/** Tells `run` the types of the options, and does what is the same for all commands: what they need, opening, several ids, printing. */
+export function defineCommand<const Options extends OptionSpecs = Nothing, Opened = undefined>(
+  definition: Definition<Options, Opened>,
+): Command {
+  const { several, idsAt, open, jsonOfEach } = definition;
+  const { json = `${jsonOfEach}. ${SEVERAL}` } = definition;
+  return {
+    spec: { ...definition, json },
+    async run(given) {
+      for (const [name, { needs }] of Object.entries<OptionSpec>(definition.options ?? {}))
+        if (needs !== undefined && !given.options[name])
+          throw new HaversackError("usage", `${given.name} needs --${name}${needs}`);
+      const words = given.arguments;
+      const [start, count] = idsAt?.(words) ?? [0, words.length];
+      const ids = several ? [...new Set(words.slice(start, start + count))] : [];
+      // Each in a pager of its own would be a nuisance.
+      const { page, ...io } = given.io;
+      const call = { ...given, io: ids.length > 1 ? io : given.io };
+      const typed = call as unknown as Call<OptionsOf<Options>>;
+      const opened = (await open?.(typed)) as Awaited<Opened>;
+      if (ids.length < 2) return give(call, await definition.run(typed, opened, words[start] ?? ""));
+      return giveEach(call, ids, { several }, async (id) =>
+        definition.run({ ...typed, arguments: words.toSpliced(start, count, id) }, opened, id),
+      );
+    },
+  };
+}
+
+/** Defines commands on something that is opened first: `access` says how, and may depend on the call. */
+export function definesOn<Access extends string, Opened>(
+  open: (call: Pick<Call, "options" | "io">, access: Access) => Promise<Opened>,
+) {
+  return <const Options extends OptionSpecs = Nothing>(
+    access: Access | ((call: Call<OptionsOf<Options>>) => Access),
+    definition: Omit<Definition<Options, Promise<Opened>>, "open">,
+  ): Command =>
+    defineCommand<Options, Promise<Opened>>({
+      ...definition,
+      open: (call) => open(call as unknown as Call, typeof access === "string" ? access : access(call)),
+    });
+}
+
+async function give(call: Call, answer: Answer): Promise<ExitCode> {
+  if (typeof answer !== "object") return answer ?? 0;
+  if ("data" in answer) {
+    const { page } = call.io;
+    if (answer.isPaged && page && !call.json) await page(`${(await textOf(answer, call.io)).trimEnd()}\n`);
+    else await print(call, answer);
+    sayNote(call.io, ...(answer.notes ?? []));
+    return answer.code ?? 0;
+  }
+  sayError(call.io, answer.text, answer.hint);
+  return answer.code ?? 1;
+}
+
+/** One answer after the other. With `--json` one list at the end. */
+async function giveEach(
+  call: Call,
+  ids: readonly string[],
+  { several }: { several: Several | undefined },
+  run: (id: string) => Promise<Answer>,
+): Promise<ExitCode> {
+  const { io, json } = call;
+  const views: unknown[] = [];
+  let worst: ExitCode = 0;
+  let isFirst = true;
+  const out = (text: string) => {
+    if (json) return;
+    io.out(several !== "lines" && !isFirst ? `\n${text}` : text);
+    isFirst = false;
+  };
+  for (const id of ids) {
+    const answer = await run(id).catch(asRefusal);
+    const code = await give({ ...call, io: { ...io, out } }, answer);
+    if (code > worst) worst = code;
+    if (typeof answer !== "object") continue;
+    const view = "data" in answer ? answer.data : { id, error: answer.text };
+    views.push(...(several === "list" && Array.isArray(view) ? view : [view]));
+  }
+  if (json) io.out(jsonLine(views));
+  return worst;
+}
+
+function asRefusal(error: unknown): Refusal {
+  const isAboutId = isFault(error) && ["not-found", "refused", "input-invalid"].includes(error.code);
+  if (!isAboutId) throw error;
+  return { text: error.message, hint: error.hint, code: exitOf(error.code) };
+}
+
+export async function print({ io, json }: Pick<Call, "io" | "json">, output: Output): Promise<void> {
+  const { data, more } = output;
+  const shown = json ? jsonLine(data) : await textOf(output, io);
+  if (shown !== "") io.out(shown.endsWith("\n") ? shown : `${shown}\n`);
+  if (json && more !== undefined) sayNote(io, more);
+}
+
+async function textOf({ text, isVerbatim, more }: Output, { width }: Io): Promise<string> {
+  const given = typeof text === "string" ? text : await text();
+  const shown = isVerbatim ? given : wrapColumns(given, width);
+  return more === undefined ? shown : `${shown && `${shown}\n\n`}${more.replace(/\.?$/, ".")}`;
 }
 
 export interface CommandEntry {
@@ -113,16 +294,6 @@ export interface CommandEntry {
   isDefault?: boolean;
   /** `name`: one of the entry's names. */
   load(name: string): Promise<Command>;
-}
-
-/**
- * Prints data: one JSON document with `--json`, else text for people, wrapped to the terminal's width.
- * `isVerbatim`: the text is for a model or a file, so its lines stay as they are.
- */
-export function print(call: Call, data: unknown, text: () => string, { isVerbatim = false } = {}): void {
-  const { io, json } = call;
-  const shown = json ? jsonLine(data) : isVerbatim ? text() : wrapColumns(text(), io.width);
-  if (shown !== "") io.out(shown.endsWith("\n") ? shown : `${shown}\n`);
 }
 
 /** Text for people that comes before the data, such as a plan that the user is asked about. */
@@ -182,128 +353,4 @@ export function sayNote(io: Pick<Io, "err">, ...lines: readonly string[]): void 
 
 export function sayWarning(io: Pick<Io, "err">, text: string): void {
   io.err(`haversack: warning: ${text}\n`);
-}
-
-// Commands that take several ids: one outcome each, and the exit code of the worst.
-
-/** What `--json` prints of a command that takes several ids. */
-export function several(one: string): string {
-  return `${one}. Several: a list of these, with {id, error} for what failed.`;
-}
-
-/** The result for one id: for scripts and for people. */
-export interface TaskResult {
-  kind: "done";
-  view: object;
-  text: string;
-}
-
-/**
- * One id after the other. If one of several fails, it is reported, the others are still done, and the exit code is that of the worst. A fault
- * that has nothing to do with the id, such as a store that cannot be written, ends the command.
- * `isBlock`: the text of each is long, so an empty line separates them.
- */
-export async function eachTask(
-  call: Call,
-  taskIds: readonly string[],
-  act: (taskId: string) => Promise<TaskResult | { kind: string; text: string }>,
-  { isBlock = false } = {},
-): Promise<ExitCode> {
-  const { io, json } = call;
-  const ids = [...new Set(taskIds)];
-  const views: object[] = [];
-  let worst: ExitCode = 0;
-  for (const id of ids) {
-    const result = ids.length === 1 ? await act(id) : await act(id).catch(asFailure);
-    if (isDone(result)) {
-      if (!json) io.out(`${isBlock && views.length > 0 ? "\n" : ""}${wrapColumns(result.text, io.width)}\n`);
-      views.push(result.view);
-      continue;
-    }
-    worst = worse(worst, "code" in result ? (result.code as ExitCode) : 1);
-    views.push({ id, error: result.text });
-    sayError(io, result.text, "hint" in result ? (result.hint as string | undefined) : undefined);
-  }
-  if (json && ids.length > 1) io.out(jsonLine(views));
-  else if (json && worst === 0) io.out(jsonLine(views[0]));
-  return worst;
-}
-
-function worse(one: ExitCode, other: ExitCode): ExitCode {
-  return one > other ? one : other;
-}
-
-interface EachOptions {
-  /** The ids among the arguments (default: all). */
-  idsOf?(words: readonly string[]): readonly string[];
-  /** The arguments of the call for one id (default: the id alone). */
-  wordsFor?(id: string, words: readonly string[]): string[];
-  /** `--json` prints a list: those of several ids are joined. */
-  isList?: boolean;
-  /** The text of each is long, so an empty line separates them (default). */
-  isBlock?: boolean;
-}
-
-/**
- * Lets a command that handles one id take several: it runs once for each. An id that fails is reported, and the others are still done. The
- * exit code is that of the worst.
- */
-export function eachOne(
-  run: (call: Call) => Promise<ExitCode> | ExitCode,
-  { idsOf = (words) => words, wordsFor = (id) => [id], isList = false, isBlock = true }: EachOptions = {},
-): Command["run"] {
-  return async (call) => {
-    const ids = [...new Set(idsOf(call.arguments))];
-    if (ids.length < 2) return run(call);
-    // Each in a pager of its own would be a nuisance.
-    const { page: _, ...io } = call.io;
-    const { json } = call;
-    const views: unknown[] = [];
-    let worst: ExitCode = 0;
-    let isFirst = true;
-    for (const id of ids) {
-      let printed = "";
-      let error = "";
-      const own: Io = {
-        ...io,
-        whole: call.io.whole ?? call.io,
-        out(text) {
-          if (json) printed += text;
-          else io.out(isBlock && printed === "" && !isFirst ? `\n${text}` : text);
-          if (!json) printed = text;
-        },
-        err(text) {
-          error ||= /^haversack: error: (.*)$/m.exec(text)?.[1] ?? "";
-          io.err(text);
-        },
-      };
-      const one = { ...call, arguments: wordsFor(id, call.arguments), io: own };
-      let code: ExitCode;
-      try {
-        code = await run(one);
-      } catch (fault) {
-        const failed = asFailure(fault);
-        sayError(own, failed.text, failed.hint);
-        code = failed.code;
-      }
-      worst = worse(worst, code);
-      if (printed !== "") isFirst = false;
-      if (json && printed !== "") {
-        const view: unknown = JSON.parse(printed);
-        views.push(...(isList && Array.isArray(view) ? view : [view]));
-      } else if (json && code !== 0) views.push({ id, error });
-    }
-    if (json) io.out(`${JSON.stringify(views)}\n`);
-    return worst;
-  };
-}
-
-export function isDone(result: TaskResult | { kind: string; text: string }): result is TaskResult {
-  return "view" in result;
-}
-
-function asFailure(error: unknown): { kind: "failed"; text: string; hint: string | undefined; code: ExitCode } {
-  const isAboutTask = ["not-found", "refused", "input-invalid"].some((code) => isFault(error, code as FaultCode));
-  if (!isAboutTask || !isFault(error)) throw error;
-  return { kind: "failed", text: error.message, hint: error.hint, code: exitOf(error.code) };
 }

@@ -22,7 +22,7 @@ export function formatCommandHelp(name: string, spec: CommandSpec, short?: strin
   blocks.push(
     `Options:\n${columns(Object.entries(allOptions(spec)).map(([option, entry]) => [optionLabel(option, entry), entry.about]))}`,
     `With --json: ${spec.json}`,
-    `Examples:\n${columns(spec.examples.map(({ run, says }) => [run, says]))}`,
+    `Examples:\n${columns(Object.entries(spec.examples))}`,
   );
   return `${blocks.join("\n\n")}\n`;
 }

@@ -63,12 +63,9 @@ function sayFault(io: Io, { message, hint, code }: HaversackError): ExitCode {
 async function dispatch(words: readonly string[], io: Io): Promise<ExitCode> {
   const [first, second] = words;
   if (first === undefined || words.every((word) => word === "--json"))
-    return runCommand("", await import("./commands/start.ts"), words, io);
+    return runCommand("", (await import("./commands/start.ts")).command, words, io);
   if (first === "--help" || first === "-h" || first === "help") return showHelp(words.slice(1), io);
-  if (first !== undefined && ["--version", "-V", "-v", "version"].includes(first)) {
-    io.out(`${__VERSION__}\n`);
-    return 0;
-  }
+  if (["--version", "-V", "-v", "version"].includes(first)) return show(`${__VERSION__}\n`, io);
   const found = findTyped(words);
   if (found) return runCommand(found.name, await loadCommand(found), words.slice(found.length), io, found.entry);
 
@@ -94,7 +91,7 @@ function showHelp(words: readonly string[], io: Io): Promise<ExitCode> | ExitCod
     io.out(jsonLine(isAll ? commands : commands.filter(({ name }) => name.startsWith(`${family} `))));
     return 0;
   }
-  if (!isAll) return showFamily(family!, io);
+  if (!isAll) return show(formatFamily(family!, COMMANDS), io);
   return show(family === "all" ? formatAll(COMMANDS) : formatOverview(COMMANDS), io);
 }
 
@@ -161,10 +158,6 @@ function isFamily(word: string | undefined): boolean {
   return COMMANDS.some((entry) => namesOf(entry).some((name) => name.startsWith(`${word} `)));
 }
 
-function showFamily(word: string, io: Io): ExitCode {
-  return show(formatFamily(word, COMMANDS), io);
-}
-
 /** What other programs call it. */
 const USUAL_NAMES: Readonly<Record<string, readonly string[]>> = {
   add: ["create", "new"],
@@ -190,7 +183,7 @@ function unknownCommand(words: readonly string[], io: Io): ExitCode {
   const [first = "", second] = words;
   const names = COMMANDS.flatMap(namesOf);
   if (isFamily(first)) {
-    if (second === "--help" || second === "-h") return showFamily(first, io);
+    if (second === "--help" || second === "-h") return show(formatFamily(first, COMMANDS), io);
     if (second === undefined) {
       sayError(io, `${first} needs a command`, "type one of these");
       io.err(`\n${formatFamily(first, COMMANDS)}`);

@@ -1,5 +1,4 @@
 /** The audit as text: where the windows went, what was wasted, and who spent it. */
-
 import type { Audit, AuditedSession, AuditTotal, Compaction } from "../audit/audit-transcripts.ts";
 import { CATEGORIES, type Tokens, UNEXPLAINED_LABEL } from "../audit/categories.ts";
 import { number, some } from "../audit/wastes.ts";

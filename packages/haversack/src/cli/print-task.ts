@@ -5,8 +5,18 @@ import type { Claim, Task, TaskBrief, TaskDetails } from "../work/task.ts";
 import { traceabilityRef } from "../work/task-view.ts";
 import { formatWip } from "../work/wip/wip.ts";
 import type { Io } from "./command.ts";
-import { block, type Cell, fields, formatAgo, formatClaim, statusCell, statusWord } from "./print-work.ts";
-import { paint } from "./terminal.ts";
+import {
+  block,
+  type Cell,
+  dim,
+  fields,
+  formatAgo,
+  formatClaim,
+  paintedStatus,
+  statusCell,
+  statusWord,
+} from "./print-work.ts";
+import { counted, paint } from "./terminal.ts";
 
 /** The task's story and epic, with titles, and how many nearby tasks the details leave out. */
 export interface Above {
@@ -17,19 +27,9 @@ export interface Above {
 }
 
 export function formatTask(io: Io, task: TaskDetails, { story, epic, parent, leftOut = {} }: Above, now: Date): string {
-  const {
-    claim,
-    blockers,
-    waitsFor,
-    waitedForBy,
-    relatesTo,
-    failureCount,
-    estimateHours,
-    aliases,
-    aliasOf = [],
-  } = task;
-  const status = statusCell(task.status);
-  const shown = status.style ? paint(io, status.style, status.text) : status.text;
+  const { claim, blockers, waitsFor, waitedForBy, relatesTo } = task;
+  const { failureCount, estimateHours, aliases, aliasOf = [] } = task;
+  const shown = paintedStatus(io, task.status);
   const texts: [heading: string, text: string | undefined][] = [
     ["Description", task.description],
     ["Acceptance criteria", task.acceptanceCriteria],
@@ -51,7 +51,7 @@ export function formatTask(io: Io, task: TaskDetails, { story, epic, parent, lef
       ["note", line(task.note)],
       ["aliases", aliases?.join(", ")],
       ["alias of", briefs(task, aliasOf)],
-      ["failed", failureCount > 0 ? `${failureCount} ${failureCount === 1 ? "time" : "times"}` : undefined],
+      ["failed", failureCount > 0 ? counted(failureCount, "time") : undefined],
       ["story", line(story)],
       ["epic", line(epic)],
       ["parent", line(parent)],
@@ -70,12 +70,12 @@ export function formatTask(io: Io, task: TaskDetails, { story, epic, parent, lef
 /** For lists: the holder comes before the title. */
 export function taskRow(task: Task, holder?: Claim): Cell[] {
   return [
-    { text: task.id },
+    task.id,
     statusCell(task.status),
-    { text: task.priority },
-    { text: task.type, style: "dim" },
-    { text: holder ? `${cleanLine(holder.agent)}${holder.isUnconfirmed ? " (unconfirmed)" : ""}` : "", style: "dim" },
-    { text: cleanLine(task.title) },
+    task.priority,
+    dim(task.type),
+    dim(holder ? `${cleanLine(holder.agent)}${holder.isUnconfirmed ? " (unconfirmed)" : ""}` : ""),
+    cleanLine(task.title),
   ];
 }
 

@@ -3,13 +3,19 @@ import { cleanLine, shellWord, stripControl } from "../base/clean-text.ts";
 import type { Listed } from "../engine/work/work-parts.ts";
 import type { TaskCounts } from "../store/work-store.ts";
 import type { Claim, GroupStatus, TaskStatus } from "../work/task.ts";
-import { type Call, type Io, jsonLine, sayNote } from "./command.ts";
+import type { Call, Io, Output } from "./command.ts";
 import { cutShown, shownColumns } from "./screen.ts";
-import { paint } from "./terminal.ts";
+import { counted, paint } from "./terminal.ts";
 
-export interface Cell {
+interface StyledCell {
   text: string;
   style?: "bold" | "dim" | "red" | "yellow" | "green";
+}
+
+export type Cell = StyledCell | string | undefined;
+
+export function dim(text: string | undefined): StyledCell {
+  return { text: text ?? "", style: "dim" };
 }
 
 export interface Listing<T> {
@@ -23,30 +29,27 @@ export interface Listing<T> {
   isUnpaged?: boolean;
 }
 
-/** The last line says what was left out. With `--json`: a plain list, and that line on standard error. */
-export function printList<T>(call: Call, { nouns, listed, row, none, isUnpaged }: Listing<T>): void {
-  const { io, json } = call;
+/** The last line says how many there are, or what was left out. */
+export function listOutput<T>(call: Call, { nouns, listed, row, none, isUnpaged }: Listing<T>): Output {
   const { items, views, total, leftOut, nextOffset, cut } = listed;
   const offset = (call.options["offset"] as number | undefined) ?? 0;
   const all = `${total} ${nouns[total === 1 ? 0 : 1]}`;
-  if (json) io.out(jsonLine(views));
-  else if (items.length > 0) io.out(`${table(io, items.map(row)).join("\n")}\n\n`);
-  else if (!cut) io.out(total > 0 ? `No more: there are ${all}.\n` : `${none}\n`);
-
-  if (leftOut > 0) {
-    const shown = offset > 0 ? `${offset + 1} to ${offset + items.length}` : items.length;
-    // If nothing fits, the next page would be the same again.
-    const isNothing = cut !== undefined && items.length === 0;
-    const changes = isNothing
-      ? { "max-tokens": cut.allTokens }
-      : isUnpaged
-        ? { limit: total, "max-tokens": undefined }
-        : { offset: nextOffset ?? 0 };
-    const what = isNothing ? "more" : isUnpaged ? "all" : "the next";
-    const line = `${shown} of ${all}${isNothing ? " fit" : ""}; \`${commandLine(call, changes)}\` shows ${what}`;
-    if (json) sayNote(io, line);
-    else io.out(`${line}.\n`);
-  } else if (!json && items.length > 0) io.out(`${all}.\n`);
+  const rows = () => table(call.io, items.map(row)).join("\n");
+  if (leftOut === 0) {
+    const text = () => (items.length > 0 ? `${rows()}\n\n${all}.` : total > 0 ? `No more: there are ${all}.` : none);
+    return { data: views, text, isVerbatim: true };
+  }
+  const shown = offset > 0 ? `${offset + 1} to ${offset + items.length}` : items.length;
+  // If nothing fits, the next page would be the same again.
+  const isNothing = cut !== undefined && items.length === 0;
+  const changes = isNothing
+    ? { "max-tokens": cut.allTokens }
+    : isUnpaged
+      ? { limit: total, "max-tokens": undefined }
+      : { offset: nextOffset ?? 0 };
+  const what = isNothing ? "more" : isUnpaged ? "all" : "the next";
+  const more = `${shown} of ${all}${isNothing ? " fit" : ""}; \`${commandLine(call, changes)}\` shows ${what}`;
+  return { data: views, text: rows, isVerbatim: true, more };
 }
 
 /** The same command line, with other values for some of its options. */
@@ -70,8 +73,9 @@ export function commandLine(call: Call, changes: Readonly<Record<string, string 
  * Lines with aligned columns, without control characters. In a terminal the last column is cut at the edge; if little room is left for it,
  * columns that are only dim are left out.
  */
-export function table(io: Io, given: readonly Cell[][]): string[] {
-  const rows = given.map((row) => row.map((cell) => ({ ...cell, text: visible(cell.text) })));
+export function table(io: Io, given: readonly (readonly Cell[])[]): string[] {
+  const styled = (cell: Cell): StyledCell => (typeof cell === "object" ? cell : { text: cell ?? "" });
+  const rows = given.map((row) => row.map(styled).map((cell) => ({ ...cell, text: visible(cell.text) })));
   const count = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: count }, (_, at) =>
     Math.max(...rows.map((row) => shownColumns(row[at]?.text ?? ""))),
@@ -127,12 +131,18 @@ export function block(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
 
-export function statusCell(status: TaskStatus | GroupStatus): Cell {
+export function statusCell(status: TaskStatus | GroupStatus): StyledCell {
   const style = STYLES[status];
   return { text: statusWord(status), ...(style && { style }) };
 }
 
-const STYLES: Partial<Record<TaskStatus | GroupStatus, NonNullable<Cell["style"]>>> = {
+/** A status outside of a table. */
+export function paintedStatus(io: Io, status: TaskStatus | GroupStatus): string {
+  const { text, style } = statusCell(status);
+  return style ? paint(io, style, text) : text;
+}
+
+const STYLES: Partial<Record<TaskStatus | GroupStatus, NonNullable<StyledCell["style"]>>> = {
   in_progress: "yellow",
   review: "yellow",
   blocked: "red",
@@ -171,8 +181,7 @@ export function formatSpan(ms: number): string {
   // A new one-hour lease shows 60 minutes.
   if (ms < 1.5 * HOUR_MS) return `${Math.max(1, Math.round(ms / MINUTE_MS))} min`;
   if (ms < DAY_MS) return `${Math.round(ms / HOUR_MS)} h`;
-  const days = Math.round(ms / DAY_MS);
-  return `${days} ${days === 1 ? "day" : "days"}`;
+  return counted(Math.round(ms / DAY_MS), "day");
 }
 
 /** `alice, 43 min left`. `isOver`: its session has ended. */

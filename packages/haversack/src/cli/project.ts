@@ -9,22 +9,31 @@ import {
   type OpenProjectOptions,
   openProject as open,
   type Project,
+  retireOldState,
 } from "../engine/open-project.ts";
+import { outputLimits } from "../engine/project.ts";
+import type { Scope } from "../engine/wiring.ts";
 import { type Call, type Io, sayNote, sayWarning } from "./command.ts";
 
 export type { OpenProject, Project };
 
 /** Without its store. A wrong setting is a warning, and its default is used. */
-export function findProject({ io }: Call): Project {
+export function findProject({ io }: Pick<Call, "io">): Project {
   const project = find({ cwd: io.cwd, env: io.env }, (line) => warnOnce(io, line));
   // Read now, so a wrong setting is reported before anything is done.
   void project.config;
   return project;
 }
 
-export function openProject(call: Call, options: Omit<OpenProjectOptions, "note">): OpenProject {
+export function openProject(call: Pick<Call, "io">, options: Omit<OpenProjectOptions, "note">): OpenProject {
   const { io } = call;
   return open(findProject(call), { ...options, note: (text) => once(io, text, sayNote) });
+}
+
+/** Removes what is older than the setting, and outputs beyond their limits. */
+export function retireOld({ handle, paths, config }: OpenProject): void {
+  const [days, outputs] = [config["store.retention_days"], outputLimits(config)];
+  retireOldState(handle, { paths, days, outputs, now: new Date() });
 }
 
 export function warnOnce(io: Io, line: string): void {
@@ -35,11 +44,17 @@ const told = new WeakMap<Io, Set<string>>();
 
 /** Some commands open the project twice. */
 function once(io: Io, text: string, say: (io: Io, text: string) => void): void {
-  const whole = io.whole ?? io;
-  const before = told.get(whole) ?? new Set();
+  const before = told.get(io) ?? new Set();
   if (before.has(text)) return;
-  told.set(whole, before.add(text));
+  told.set(io, before.add(text));
   say(io, text);
+}
+
+/** `--user` or `--project`. */
+export function scopeOf({ options }: Pick<Call<{ user?: boolean; project?: boolean }>, "options">): Scope {
+  if (options.user && options.project)
+    throw new HaversackError("usage", "--user and --project cannot be used together");
+  return options.user ? "user" : "project";
 }
 
 /** `sessionId`: the requested session; absent if the newest was requested. */

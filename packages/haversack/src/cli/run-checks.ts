@@ -16,7 +16,7 @@ import type { OpenWork } from "./work.ts";
 
 export function requireClient(
   id: string,
-  { io }: Call,
+  { io }: Pick<Call, "io">,
   { config }: OpenWork,
 ): { client: StreamedClient; program: string } {
   if (id === "command") {
@@ -57,7 +57,7 @@ export function requireClient(
 /** For `--dry-run`: names the client that a run would start, or the problem. */
 export function clientOrNone(
   id: string,
-  call: Call,
+  call: Pick<Call, "io">,
   open: OpenWork,
 ): { client: StreamedClient; program: string; problem: string | undefined } {
   try {

@@ -1,15 +1,13 @@
 /** Shows a run: a live view in a terminal, plain lines elsewhere, or one JSON object per line for programs. */
-
 import { stripControl } from "../base/clean-text.ts";
-import { isRecord } from "../base/json.ts";
 import type { Usage } from "../clients/stream-event.ts";
 import { tokensOf } from "../runs/brakes.ts";
 import type { EndWhy, LiveState } from "../runs/client-session.ts";
 import type { BriefTask, RunEvent } from "../runs/run-event.ts";
 import { bar } from "./charts.ts";
-import type { Io } from "./command.ts";
+import { type Io, jsonLine } from "./command.ts";
 import { cutShown, shownColumns } from "./screen.ts";
-import { wrapColumns } from "./terminal.ts";
+import { counted, wrapColumns } from "./terminal.ts";
 
 export interface RunView {
   on(event: RunEvent): void;
@@ -21,30 +19,17 @@ export interface RunView {
 type Size = Pick<NodeJS.WriteStream, "columns" | "rows">;
 
 export function makeRunView(io: Io, { isJson }: { isJson: boolean }, size: Size = process.stdout): RunView {
-  if (isJson) return { on: (event) => jsonLine(io, event), close: () => undefined };
+  if (isJson) return { on: (event) => sayJson(io, event), close: () => undefined };
   // A dumb terminal cannot move its cursor.
   const isLive = io.isTerminal && io.env["TERM"] !== "dumb";
   return isLive ? new LiveView(io, size) : { on: (event) => plainLine(io, event), close: () => undefined };
 }
 
-function jsonLine(io: Io, event: RunEvent): void {
+function sayJson(io: Io, event: RunEvent): void {
   const { kind, ...rest } = event;
   // The client's own event must not stand in for the kind of ours.
   const told = event.kind === "stream" ? { number: event.number, stream: event.event, state: event.state } : rest;
-  io.out(`${JSON.stringify({ event: kind, ...snakeKeys(told) })}\n`);
-}
-
-function snakeKeys(value: object): object {
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [
-      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      isRecord(one)
-        ? snakeKeys(one)
-        : Array.isArray(one)
-          ? one.map((item) => (isRecord(item) ? snakeKeys(item) : item))
-          : one,
-    ]),
-  );
+  io.out(jsonLine({ event: kind, ...told }));
 }
 
 function plainLine(io: Io, event: RunEvent): void {
@@ -65,7 +50,7 @@ function oneLine(text: string): string {
 function textOf(event: RunEvent): string | undefined {
   switch (event.kind) {
     case "run":
-      return `Run ${event.id} ${event.isContinued ? "continues" : "starts"} with ${event.client}: ${event.open} open ${event.open === 1 ? "task" : "tasks"}; tests: ${event.testCommand ?? "none"}.`;
+      return `Run ${event.id} ${event.isContinued ? "continues" : "starts"} with ${event.client}: ${counted(event.open, "open task")}; tests: ${event.testCommand ?? "none"}.`;
     case "note":
       return `Note: ${event.text}`;
     case "session":
@@ -82,7 +67,7 @@ function textOf(event: RunEvent): string | undefined {
       return `  Session ${event.number} ${kind}${why}; window ${percent(usedTokens, windowTokens)}, ${formatTokens(tokensOf(usage))} tokens${formatCost(usage.costUsd)}.`;
     }
     case "kept":
-      return `  Kept ${event.files} uncommitted file${event.files === 1 ? "" : "s"} as ${event.ref}.`;
+      return `  Kept ${counted(event.files, "uncommitted file")} as ${event.ref}.`;
     case "tests":
       return `  Tests (${event.command}): ${event.isGreen ? "green" : event.isKnown ? "red as before" : "red"}, ${(event.tookMs / 1000).toFixed(1)} s${event.isGreen || event.isKnown ? "" : `; ${event.text}`}`;
     case "task":
@@ -91,8 +76,8 @@ function textOf(event: RunEvent): string | undefined {
       return `  Waits ${Math.round(event.ms / 1000)} s: ${event.why}`;
     case "stop": {
       const { sessions, done, blocked, unchecked, usage } = event.totals;
-      const doubt = unchecked === 0 ? "" : ` ${unchecked} ${unchecked === 1 ? "task" : "tasks"} unchecked,`;
-      return `Stopped (${event.reason}): ${event.text}. ${done} done,${doubt} ${blocked} blocked, ${sessions} ${sessions === 1 ? "session" : "sessions"}, ${formatTokens(tokensOf(usage))} tokens${formatCost(usage.costUsd)}.`;
+      const doubt = unchecked === 0 ? "" : ` ${counted(unchecked, "task")} unchecked,`;
+      return `Stopped (${event.reason}): ${event.text}. ${done} done,${doubt} ${blocked} blocked, ${counted(sessions, "session")}, ${formatTokens(tokensOf(usage))} tokens${formatCost(usage.costUsd)}.`;
     }
     case "stream":
     case "testing":

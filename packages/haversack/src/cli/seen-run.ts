@@ -39,19 +39,8 @@ export function machineName(env: Environment): string {
 }
 
 /** A run as shown in lists. */
-export function viewRun({
-  id,
-  state,
-  scope,
-  client,
-  machine,
-  startedAt,
-  seenAt,
-  endedAt,
-  stopped,
-  report,
-  remedy,
-}: SeenRun) {
+export function viewRun(run: SeenRun) {
+  const { id, state, scope, client, machine, startedAt, seenAt, endedAt, stopped, report, remedy } = run;
   return {
     ...{ id, state, client, machine },
     scope: scope.kind === "all" ? "all" : scope.id,

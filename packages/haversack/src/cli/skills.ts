@@ -1,11 +1,9 @@
 /** What the skill commands need first: an up-to-date index, and the ledger. */
-
 import { resolve } from "node:path";
 import { readHead } from "../base/clean-text.ts";
 import { diskFileSystem } from "../base/file-system.ts";
 import { listSkillResources, readSkillResource } from "../engine/load-skill.ts";
-import { retireOldState } from "../engine/open-project.ts";
-import { discoverSettings, outputLimits } from "../engine/project.ts";
+import { discoverSettings } from "../engine/project.ts";
 import { type RefreshReport, refreshIndex } from "../engine/refresh-index.ts";
 import { findSkillSources } from "../engine/skill-sources.ts";
 import type { DiscoverSettings } from "../skills/showing/disclosure.ts";
@@ -16,7 +14,7 @@ import { SqliteLocalStore } from "../store/sqlite/sessions/sqlite-local-store.ts
 import { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
 import { SkillLedger } from "../store/sqlite/skills/skill-ledger.ts";
 import type { Call } from "./command.ts";
-import { openProject, type Project, readNamedFile } from "./project.ts";
+import { openProject, type Project, readNamedFile, retireOld } from "./project.ts";
 import { startProgress } from "./terminal.ts";
 
 export interface OpenSkills extends Project {
@@ -45,21 +43,22 @@ export interface OpenSkillsOptions {
   rulesFile?: string;
 }
 
+/** The folders and files that skills and rules of the project come from. */
+export function skillSources({ io }: Pick<Call, "io">, { paths, config }: Project) {
+  return findSkillSources(paths.root, { env: io.env, folders: config["skills.folders"], fs: diskFileSystem });
+}
+
 const STORE_ACCESS = { read: "look", keep: "answer", make: "save" } as const;
 
 export function openSkills(
-  call: Call,
+  call: Pick<Call, "io" | "json">,
   { refresh = true, isRebuild = false, store = "read", rulesFile }: OpenSkillsOptions = {},
 ): OpenSkills {
   const project = openProject(call, { access: STORE_ACCESS[store] });
   const { paths, config, handle } = project;
   // A read-only store cannot be brought up to date, so use one in memory.
   const indexed = rulesFile === undefined && !(refresh && handle.isReadOnly) ? handle : openMemoryStore();
-  const sources = findSkillSources(paths.root, {
-    env: call.io.env,
-    folders: config["skills.folders"],
-    fs: diskFileSystem,
-  });
+  const sources = skillSources(call, project);
   if (rulesFile !== undefined) {
     readNamedFile(call, rulesFile);
     sources.ruleFiles = [resolve(call.io.cwd, rulesFile)];
@@ -78,13 +77,7 @@ export function openSkills(
     progress.end();
   }
   // Hooks start `skill index` in the background, so this also runs in projects without work.
-  if (store === "make")
-    retireOldState(handle, {
-      paths,
-      days: config["store.retention_days"],
-      outputs: outputLimits(config),
-      now: new Date(),
-    });
+  if (store === "make") retireOld(project);
   const index = new SqliteSkillIndex(indexed.db);
   return {
     ...project,

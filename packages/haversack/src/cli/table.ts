@@ -5,7 +5,7 @@
 import type { Command, CommandEntry } from "./command.ts";
 
 /** A file with one command, or with several by name. */
-type CommandFile = () => Promise<Command | { commands: Readonly<Record<string, Command>> }>;
+type CommandFile = () => Promise<{ command: Command } | { commands: Readonly<Record<string, Command>> }>;
 
 const agent: CommandFile = () => import("./commands/agent.ts");
 const artifacts: CommandFile = () => import("./commands/artifacts.ts");
@@ -66,14 +66,14 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("agent add|rm", "Name an agent and its role, or remove agents", agent),
     entry("agent list|show", "List agents, or show their tasks and skills", agent),
     entry("agent wake", "Print what an agent needs to continue", () => import("./commands/wake.ts"), { short: "wake" }),
-    entry("agent prompt", "Wake an agent with a message", () => import("./commands/prompt.ts")),
+    entry("agent prompt", "Wake an agent with a message", message),
     entry("agent message|inbox", "Send a message to agents, or read an agent's messages", message),
     entry("workflow list|add", "List example workflows, or copy their skills here", workflow, { isDefault: true }),
   ]),
   ...group("Reviews", [
-    entry("review dispatch", "Print the prompt for a role's sub-agent", () => import("./commands/dispatch.ts")),
+    entry("review dispatch", "Print the prompt for a role's sub-agent", review),
     entry("review record|show|decide", "Record a review, show reviews, or accept an open issue", review),
-    entry("review receipts", "Show which documents were not read", () => import("./commands/receipts.ts")),
+    entry("review receipts", "Show which documents were not read", review),
     entry("artifacts refs|section", "Print what a role must read, or one section of a file", artifacts),
     entry("artifacts init|check", "Write a role map to start from, or check it", artifacts),
   ]),
@@ -82,12 +82,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("skill why", "Explain what was added to a session", () => import("./commands/why.ts"), { short: "why" }),
     entry("skill check", "Check the skills for mistakes", skills),
     entry("skill stats", "Show what was recommended, used, and its cost", skills),
-    entry("skill learned", "Show or forget what was learned from use", () => import("./commands/skills-learned.ts")),
+    entry("skill learned", "Show or forget what was learned from use", skills),
     entry("skill defer|undefer", "Hide skills from the clients' listings", defer),
-    entry("skill new", "Create a skill in the right shape", () => import("./commands/skills-new.ts")),
+    entry("skill new", "Create a skill in the right shape", skills),
     entry("skill eval", "Measure how well prompts find skills", () => import("./commands/skills-eval.ts")),
-    entry("skill index", "Rebuild the index", () => import("./commands/skills-index.ts")),
-    entry("rules check", "Check a skill-rules.json", () => import("./commands/rules-check.ts")),
+    entry("skill index", "Rebuild the index", skills),
+    entry("rules check", "Check a skill-rules.json", skills),
   ]),
   ...group("State", [
     entry("session list|reset", "List sessions, or forget what they were shown", session),
@@ -103,7 +103,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...group("Scripts", [
     entry("mcp", "Run the MCP server", () => import("./commands/mcp.ts")),
     entry("discover", "Print what a prompt would add for the model", () => import("./commands/discover.ts")),
-    entry("context", "Print what a session has been shown, as JSON", () => import("./commands/context.ts")),
+    entry("context", "Print what a session has been shown, as JSON", session),
     entry("completion", "Print a completion script for your shell", () => import("./commands/completion.ts")),
   ]),
 ];
@@ -186,7 +186,7 @@ function entry(
 ): Omit<CommandEntry, "group"> {
   const load = async (typed: string) => {
     const found = await file();
-    return "commands" in found ? found.commands[typed]! : found;
+    return "commands" in found ? found.commands[typed]! : found.command;
   };
   return { name, summary, load, ...more };
 }

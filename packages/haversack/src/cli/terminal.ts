@@ -177,6 +177,20 @@ export function paint(io: Io, style: Style, text: string): string {
   return io.isColour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
 }
 
+/** `1 skill`, `2 skills`. `many`: if an s is not enough. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `12,345` */
+export function formatNumber(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+export function formatShare(share: number): string {
+  return `${Math.round(share * 100)}%`;
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

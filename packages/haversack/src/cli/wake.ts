@@ -8,35 +8,27 @@ import { opencodeProfile } from "../clients/opencode/profile.ts";
 import type { Environment } from "../engine/project.ts";
 import { notePrompted, type PromptParts, type ReadyAgent } from "../engine/wake/prompt-agent.ts";
 import { type ClientProfile, PROFILES, profileOf } from "../skills/showing/activation.ts";
-import {
-  type ArgumentSpec,
-  type Call,
-  type ExitCode,
-  type OptionSpec,
-  option,
-  sayNote,
-  wholeNumber,
-} from "./command.ts";
+import { type ArgumentSpec, type Call, type ExitCode, option, sayNote, wholeNumber } from "./command.ts";
 import { openSkills } from "./skills.ts";
 import { clientCommand, isRunning, runClient } from "./start-client.ts";
 import type { OpenWork } from "./work.ts";
 
 export const AGENT_NAME: ArgumentSpec = { name: "AGENT", about: "its name, with or without @", required: true };
 
-export const CLIENT: OptionSpec = option("NAME", "The client that reads it (default: the agent's own, else plain).", {
+export const CLIENT = option("NAME", "The client that reads it (default: the agent's own, else plain).", {
   choices: Object.keys(PROFILES),
 });
 
-export const BRANCH: OptionSpec = option(
+export const BRANCH = option(
   "NAME",
   "If several agents share the name, the one on this branch (default: the current branch).",
 );
 
-export const BUDGET: OptionSpec = wholeNumber("N", "At most N tokens, estimated (default: what the client takes).", {
+export const BUDGET = wholeNumber("N", "At most N tokens, estimated (default: what the client takes).", {
   maximum: 1_000_000,
 });
 
-export function wakeParts(call: Call, work: OpenWork): PromptParts {
+export function wakeParts(call: Pick<Call, "io" | "json">, work: OpenWork): PromptParts {
   return {
     ...work,
     index: openSkills(call).index,
@@ -54,14 +46,18 @@ const PROFILE_OF: Readonly<Record<string, (root: string, env: Environment) => Cl
 };
 
 /** If several agents share a name, the one on this branch is meant. */
-export function branchOf({ options, io }: Call): string | undefined {
-  return (options["branch"] as string | undefined) ?? gitPlace(io.cwd).branch;
+export function branchOf({ options, io }: Pick<Call<{ branch?: string }>, "options" | "io">): string | undefined {
+  return options.branch ?? gitPlace(io.cwd).branch;
 }
 
 /** Returns the client's own exit code. */
-export async function startReady(call: Call, ready: ReadyAgent, parts: PromptParts): Promise<ExitCode> {
+export async function startReady(
+  call: Pick<Call<{ client?: string }>, "options" | "io" | "rest">,
+  ready: ReadyAgent,
+  parts: PromptParts,
+): Promise<ExitCode> {
   const { agent, woken, resume, cwd } = ready;
-  const client = (call.options["client"] as string | undefined) ?? agent.client ?? "claude-code";
+  const client = call.options.client ?? agent.client ?? "claude-code";
   const command = clientCommand({ client, resume, args: call.rest ?? [] }, call.io.env);
   const what =
     resume === undefined ? `starting a session for @${agent.name}` : `resuming @${agent.name}'s session ${resume}`;

@@ -1,16 +1,16 @@
 /** Shared by `init` and `uninstall`: the place, the plan as text, and the confirmation. */
-import { HaversackError } from "../base/errors.ts";
 import { CLIENTS } from "../clients/table.ts";
 import type { PlannedFile } from "../engine/init.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import type { Client, Scope, WiringPlace } from "../engine/wiring.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
-import { type Call, type ExitCode, flag, type Io, type OptionSpec, option, sayError, sayNote } from "./command.ts";
+import { type Call, flag, type Io, type OptionsOf, option, type Refusal, sayNote } from "./command.ts";
 import { findInstalled } from "./installed.ts";
 import { formatDiff, formatSummary, shortPath } from "./print-plan.ts";
+import { scopeOf } from "./project.ts";
 import { ask } from "./terminal.ts";
 
-export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+export const WIRING_OPTIONS = {
   client: option("NAME", "Only this client, found or not (default: all that are found).", {
     choices: CLIENTS.map(({ name }) => name),
   }),
@@ -21,13 +21,10 @@ export const WIRING_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   yes: flag("Do not ask."),
 };
 
-export function scopeOf({ options }: Call): Scope {
-  if (options["user"] && options["project"])
-    throw new HaversackError("usage", "--user and --project cannot be used together");
-  return options["user"] ? "user" : "project";
-}
+/** A call of `init` or `uninstall`. */
+type WiringCall = Pick<Call<OptionsOf<typeof WIRING_OPTIONS>>, "io" | "options" | "json">;
 
-export function wiringPlace(call: Call, wishes: Pick<WiringPlace, "hasGuards" | "seesOutputs">): WiringPlace {
+export function wiringPlace(call: WiringCall, wishes: Pick<WiringPlace, "hasGuards" | "seesOutputs">): WiringPlace {
   return { scope: scopeOf(call), cwd: call.io.cwd, env: call.io.env, installed: findInstalled(), ...wishes };
 }
 
@@ -42,8 +39,8 @@ export function receiptFolder(scope: Scope, { user, state }: ProjectPaths): stri
 }
 
 /** `others`: the clients that were not chosen. */
-export function chosenClients(call: Call): { clients: Client[]; others: Client[]; isForced: boolean } {
-  const name = call.options["client"];
+export function chosenClients(call: WiringCall): { clients: Client[]; others: Client[]; isForced: boolean } {
+  const name = call.options.client;
   const isChosen = (client: Client) => !name || client.name === name;
   return {
     clients: CLIENTS.filter(isChosen),
@@ -53,8 +50,8 @@ export function chosenClients(call: Call): { clients: Client[]; others: Client[]
 }
 
 /** Shows the plan to the user; with `--diff` every line of it. */
-export function showPlan({ io, options }: Call, planned: readonly PlannedFile[], root: string): void {
-  io.out(`${options["diff"] ? formatDiff(io, planned) : formatSummary(io, planned, root)}\n\n`);
+export function showPlan({ io, options }: WiringCall, planned: readonly PlannedFile[], root: string): void {
+  io.out(`${options.diff ? formatDiff(io, planned) : formatSummary(io, planned, root)}\n\n`);
 }
 
 export function showNotes(io: Io, notes: readonly string[]): void {
@@ -63,12 +60,12 @@ export function showNotes(io: Io, notes: readonly string[]): void {
 
 /** Asks for confirmation. The user can also ask to see every line first. */
 export async function mayWrite(
-  call: Call,
+  call: WiringCall,
   question: string,
   planned: readonly PlannedFile[],
 ): Promise<"yes" | "no" | "nobody"> {
-  if (call.options["yes"]) return "yes";
-  const isOpen = !call.options["diff"] && !call.json;
+  if (call.options.yes) return "yes";
+  const isOpen = !call.options.diff && !call.json;
   for (;;) {
     const answer = await ask(call.io, `${question} [${isOpen ? "y/N, d shows every line" : "y/N"}] `);
     if (answer === undefined) return "nobody";
@@ -77,16 +74,16 @@ export async function mayWrite(
   }
 }
 
-/** Reports that nothing was written because nobody confirmed. */
-export function notWritten({ io }: Call, answer: "no" | "nobody", hint: string): ExitCode {
-  if (answer === "no") sayError(io, "nothing was written");
-  else sayError(io, "nothing was written: there is no terminal to ask in", hint);
-  return 1;
+/** Nothing was written, because nobody confirmed. */
+export function notWritten(answer: "no" | "nobody", hint: string): Refusal {
+  return answer === "no"
+    ? { text: "nothing was written" }
+    : { text: "nothing was written: there is no terminal to ask in", hint };
 }
 
 /** How to see more, if not everything was shown. */
-export function moreLines({ options }: Call): string {
-  return options["diff"] ? "" : "; --diff shows every line";
+export function moreLines({ options }: WiringCall): string {
+  return options.diff ? "" : "; --diff shows every line";
 }
 
 /** For `--json`: the plan without its functions. */

@@ -7,7 +7,7 @@ import { cleanLine } from "../base/clean-text.ts";
 import { everyItem } from "../engine/work/work-parts.ts";
 import type { TaskCounts, WorkStore } from "../store/work-store.ts";
 import { type GroupStatus, isSettled, type Task, type TaskStatus } from "../work/task.ts";
-import { type Call, type ExitCode, jsonLine, sayNote } from "./command.ts";
+import type { Call, Output } from "./command.ts";
 import { type Cell, commandLine, statusCell, table } from "./print-work.ts";
 import type { OpenWork } from "./work.ts";
 
@@ -46,23 +46,25 @@ interface TreeQuery {
 const DEFAULT_ROWS = 100;
 
 /** `task list --tree`. */
-export async function showTree(call: Call, root: TreeRoot | undefined, work: OpenWork): Promise<ExitCode> {
-  const { io, json, options } = call;
-  const limit = (options["limit"] as number | undefined) ?? DEFAULT_ROWS;
-  const query = { limit, isAll: options["all"] === true, at: work.by.at, ...(root && { root }) };
+export async function treeOutput(
+  call: Call<{ limit?: number; all?: boolean }>,
+  root: TreeRoot | undefined,
+  work: OpenWork,
+): Promise<Output> {
+  const { io, options } = call;
+  const { limit = DEFAULT_ROWS, all: isAll = false } = options;
+  const query = { limit, isAll, at: work.by.at, ...(root && { root }) };
   const { nodes, leftOut } = await new TreeReader(work.store, query).read();
-  const lines = table(
-    io,
-    nodes.flatMap((node) => rows(node, 0)),
-  );
-  if (json) io.out(jsonLine(nodes.map(view)));
-  else io.out(`${lines.join("\n") || 'Nothing is open; `haversack task create "TITLE"` creates a task.'}\n`);
-  if (leftOut > 0) {
-    const line = `${limit} of ${limit + leftOut} rows; \`${commandLine(call, { limit: limit + leftOut })}\` shows all`;
-    if (json) sayNote(io, line);
-    else io.out(`\n${line}.\n`);
-  }
-  return 0;
+  const all = limit + leftOut;
+  return {
+    data: nodes.map(view),
+    text: () => {
+      const lines = nodes.flatMap((node) => rows(node, 0));
+      return table(io, lines).join("\n") || 'Nothing is open; `haversack task create "TITLE"` creates a task.';
+    },
+    isVerbatim: true,
+    ...(leftOut > 0 && { more: `${limit} of ${all} rows; \`${commandLine(call, { limit: all })}\` shows all` }),
+  };
 }
 
 /** The page size for queries in which the store cannot skip unwanted rows. */

@@ -1,13 +1,11 @@
 /** What the work commands share: the store, the actor, the claim settings, and texts from standard input. */
 import { HaversackError } from "../base/errors.ts";
 import { workPlace } from "../base/project-root.ts";
-import { retireOldState } from "../engine/open-project.ts";
-import { outputLimits } from "../engine/project.ts";
 import { actorForCli, clientAbove, sessionOfShell } from "../engine/work/actor.ts";
 import { type WorkParts, workSettings } from "../engine/work/work-parts.ts";
 import { openWorkOf, type ProjectWork } from "../engine/work-of.ts";
-import { type ArgumentSpec, type Call, type ExitCode, type Io, sayError, sayNote } from "./command.ts";
-import { type OpenProject, openProject, readNamedFile } from "./project.ts";
+import { type ArgumentSpec, type Call, definesOn, type Io, sayNote } from "./command.ts";
+import { type OpenProject, openProject, readNamedFile, retireOld } from "./project.ts";
 
 export interface OpenWork extends WorkParts, Omit<OpenProject, "close">, Omit<ProjectWork, "store" | "close"> {}
 
@@ -17,34 +15,19 @@ export interface OpenWork extends WorkParts, Omit<OpenProject, "close">, Omit<Pr
  */
 type Access = "save" | "read" | "try";
 
-export async function openWork(call: Call, access: Access): Promise<OpenWork> {
-  const { options, io } = call;
-  if (options["agent"] === "") throw new HaversackError("usage", "--agent must not be empty");
-  const agent = options["agent"] as string | undefined;
-  const lease = options["lease"] as number | undefined;
+export async function openWork(call: Pick<Call, "options" | "io">, access: Access): Promise<OpenWork> {
+  const { io } = call;
+  const { agent, lease } = call.options as { agent?: string; lease?: number };
+  if (agent === "") throw new HaversackError("usage", "--agent must not be empty");
   const project = openProject(call, { access: access === "save" ? "save" : "look", durability: "full" });
-  const { handle, paths, config } = project;
+  const { handle, config } = project;
   const work = await workOf(call, project);
   // Never report something as saved that is only in memory.
   if (access === "read" && project.isMemory && work.shared === undefined) handle.db.exec("PRAGMA query_only = ON");
-  if (access === "save") {
-    retireOldState(handle, {
-      paths,
-      days: config["store.retention_days"],
-      outputs: outputLimits(config),
-      now: new Date(),
-    });
-  }
+  if (access === "save") retireOld(project);
   const session = sessionOfShell(io.env, { handle });
-  const by = {
-    ...actorForCli(io.env, {
-      at: new Date(),
-      agent,
-      session,
-      clientAbove: () => clientAbove(handle),
-    }),
-    place: workPlace(io.cwd),
-  };
+  const who = actorForCli(io.env, { at: new Date(), agent, session, clientAbove: () => clientAbove(handle) });
+  const by = { ...who, place: workPlace(io.cwd) };
   return {
     ...project,
     ...work,
@@ -55,44 +38,37 @@ export async function openWork(call: Call, access: Access): Promise<OpenWork> {
   };
 }
 
-const opened = new WeakMap<Io, Promise<ProjectWork>>();
+/** A command on the project's work. */
+export const defineWork = definesOn(openWork);
 
-/** The project's work, closed when the command ends. A command for several ids opens a shared store once. */
-export function workOf({ io }: Pick<Call, "io">, project: OpenProject): Promise<ProjectWork> {
-  const whole = io.whole ?? io;
-  const before = opened.get(whole);
-  if (before) return before;
-  const work = openWorkOf(project, { note: (text) => sayNote(io, text) });
-  whole.atEnd?.(async () => (await work.catch(() => undefined))?.close());
-  void work.then(({ shared }) => shared === undefined && opened.delete(whole)).catch(() => undefined);
-  opened.set(whole, work);
+/** The project's work, closed when the command ends. */
+export async function workOf({ io }: Pick<Call, "io">, project: OpenProject): Promise<ProjectWork> {
+  const work = await openWorkOf(project, { note: (text) => sayNote(io, text) });
+  io.atEnd?.(() => work.close());
   return work;
 }
 
-/** An expected outcome that is not a success: an error line, and nothing on standard output. */
-export function refuse({ io }: Call, { text, hint }: { text: string; hint?: string }): ExitCode {
-  sayError(io, text, hint);
-  return 1;
-}
-
 /** The text of an option or argument; `-` reads standard input. */
-export async function readText(call: Call, given: string | undefined): Promise<string | undefined> {
+export async function readText(call: Pick<Call, "io">, given: string | undefined): Promise<string | undefined> {
   return given === "-" ? readAllStdin(call) : given;
 }
 
 /** The text of a file; `-` reads standard input. */
-export async function readFileOrStdin(call: Call, file: string): Promise<string> {
+export async function readFileOrStdin(call: Pick<Call, "io">, file: string): Promise<string> {
   if (file === "-") return readAllStdin(call);
   return readNamedFile(call, file, { hint: "name a file, or - for standard input" });
 }
 
-const readBefore = new WeakSet<Call>();
+const readBefore = new WeakSet<object>();
+/** For several ids the text is read once. */
+const readFor = new WeakMap<Io, string>();
 
-async function readAllStdin(call: Call): Promise<string> {
+async function readAllStdin(call: Pick<Call, "io">): Promise<string> {
   if (readBefore.has(call)) throw new HaversackError("usage", "only one text can come from standard input");
   readBefore.add(call);
-  const text = await call.io.readStdin();
+  const text = readFor.get(call.io) ?? (await call.io.readStdin());
   if (text.trim() === "") throw new HaversackError("usage", "- reads standard input, but nothing came");
+  readFor.set(call.io, text);
   return text;
 }
 
@@ -103,7 +79,7 @@ export function readList(given: unknown): string[] | undefined {
 }
 
 /** Options whose field in the engine's input has another name. The names of all others are alike. */
-const FIELD_OF: Readonly<Record<string, string>> = {
+const FIELD_OF = {
   all: "includeRead",
   archived: "includeArchived",
   before: "beforeId",
@@ -126,16 +102,25 @@ const FIELD_OF: Readonly<Record<string, string>> = {
   story: "storyId",
   task: "taskId",
   wip: "hasWip",
-};
+} as const;
 
 function fieldOf(option: string): string {
-  return FIELD_OF[option] ?? option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const renamed: Readonly<Record<string, string>> = FIELD_OF;
+  return renamed[option] ?? option.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The engine's input from those of these options that were given. The parser has checked the types. */
-export function inputOf<Input extends object>({ options }: Call, ...names: readonly string[]): Partial<Input> {
-  const given = names.filter((name) => options[name] !== undefined);
-  return Object.fromEntries(given.map((name) => [fieldOf(name), options[name]])) as Partial<Input>;
+type Camel<Name> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+type FieldOf<Name> = Name extends keyof typeof FIELD_OF ? (typeof FIELD_OF)[Name] : Camel<Name>;
+
+/** The engine's input from the options that were given: from all, or from those with these names. */
+export function inputOf<Options extends object, Name extends keyof Options & string = keyof Options & string>(
+  { options }: Pick<Call<Options>, "options">,
+  ...names: readonly Name[]
+): { [Option in Name as FieldOf<Option>]?: Exclude<Options[Option], undefined> } {
+  const given = (names.length > 0 ? names : (Object.keys(options) as Name[])).filter(
+    (name) => options[name] !== undefined,
+  );
+  return Object.fromEntries(given.map((name) => [fieldOf(name), options[name]])) as never;
 }
 
 /** `-` reads any of these from standard input. */
@@ -144,7 +129,7 @@ const TEXTS = new Set(["title", "description", "criteria", "context", "handoff-n
 /** The fields to save: `inputOf` with texts and lists read, and null for what `--clear` names. */
 export async function changesOf(call: Call, ...names: readonly string[]): Promise<Record<string, unknown>> {
   const { options } = call;
-  const changes: Record<string, unknown> = inputOf(call, ...names);
+  const changes: Record<string, unknown> = inputOf<Call["options"], string>(call, ...names);
   for (const name of names) {
     const value = options[name];
     if (typeof value === "string" && TEXTS.has(name)) changes[fieldOf(name)] = await readText(call, value);
@@ -156,7 +141,7 @@ export async function changesOf(call: Call, ...names: readonly string[]): Promis
   return changes;
 }
 
-export function requireChanges({ name }: Call, changes: object): void {
+export function requireChanges({ name }: Pick<Call, "name">, changes: object): void {
   if (Object.keys(changes).length > 0) return;
   throw new HaversackError("usage", "give at least one field to change", {
     hint: `\`haversack ${name} --help\` lists the fields`,
@@ -166,15 +151,11 @@ export function requireChanges({ name }: Call, changes: object): void {
 export const LIST_INPUT = ["limit", "offset", "fields", "max-tokens"] as const;
 
 /** Whether filters were given: then an empty list says nothing about the whole. */
-export function isNarrowed({ options }: Call): boolean {
+export function isNarrowed({ options }: Pick<Call, "options">): boolean {
   return Object.keys(options).some((name) => !(LIST_INPUT as readonly string[]).includes(name));
 }
 
-export const TASK: ArgumentSpec = {
-  name: "TASK",
-  about: "task ID or a unique prefix (3+ digits)",
-  required: true,
-};
+export const TASK: ArgumentSpec = { name: "TASK", about: "task ID or a unique prefix (3+ digits)", required: true };
 
 /** For commands that take several. */
-export const TASKS: ArgumentSpec = { ...TASK, about: `${TASK.about}`, many: true };
+export const TASKS: ArgumentSpec = { ...TASK, many: true };

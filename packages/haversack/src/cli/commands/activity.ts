@@ -1,19 +1,10 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { listActivity } from "../../engine/work/activity.ts";
-import {
-  type Call,
-  type CommandSpec,
-  type ExitCode,
-  eachOne,
-  jsonLine,
-  option,
-  sayNote,
-  wholeNumber,
-} from "../command.ts";
-import { commandLine, formatAgo, table } from "../print-work.ts";
-import { inputOf, openWork } from "../work.ts";
+import { type Call, option, wholeNumber } from "../command.ts";
+import { commandLine, dim, formatAgo, table } from "../print-work.ts";
+import { defineWork, inputOf } from "../work.ts";
 
-export const spec: CommandSpec = {
+export const command = defineWork("read", {
   about:
     "Lists what happened to tasks, stories and epics, newest first: who did what, and when. Nothing is ever removed from it.",
   arguments: [{ name: "ID", about: "only what is about these tasks, stories or epics", many: true }],
@@ -22,54 +13,42 @@ export const spec: CommandSpec = {
     limit: wholeNumber("N", "How many (default 50)."),
     before: wholeNumber("N", "Only those older than this number."),
   },
-  examples: [
-    { run: "haversack task log --limit 20", says: "the last twenty entries" },
-    { run: "haversack task log T4829", says: "the history of one task" },
-  ],
+  examples: {
+    "haversack task log --limit 20": "the last twenty entries",
+    "haversack task log T4829": "the history of one task",
+  },
   json: "[{id, at, actor, kind, subject?, text}]. If entries are left out, a note says how to get them.",
-};
-
-export const run = eachOne(showActivity, { isList: true });
-
-async function showActivity(call: Call): Promise<ExitCode> {
-  const work = await openWork(call, "read");
-  const { io, json } = call;
-  const [wanted] = call.arguments;
-  const subject = wanted === undefined ? undefined : (await work.store.findId(wanted)).id;
-  const page = await listActivity(
-    {
-      limit: 50,
-      ...inputOf<Parameters<typeof listActivity>[0]>(call, "kind", "limit", "before"),
-      ...(subject !== undefined && { subject }),
-    },
-    work,
-  );
-  if (json) io.out(jsonLine(page.activity));
-  else if (page.activity.length === 0) io.out(`${none(call, subject)}\n`);
-  else {
-    const rows = page.activity.map(({ at, actor, subject: about, text }) => [
-      { text: formatAgo(at, work.by.at), style: "dim" as const },
-      { text: cleanLine(actor, { maxChars: 20 }) },
-      { text: about ?? "" },
-      { text: cleanLine(text) },
-    ]);
-    io.out(`${table(io, rows).join("\n")}\n`);
-  }
-  if (page.nextBeforeId !== undefined) {
+  several: "list",
+  async run(call, work) {
+    const [wanted] = call.arguments;
+    const subject = wanted === undefined ? undefined : (await work.store.findId(wanted)).id;
+    const page = await listActivity({ limit: 50, ...inputOf(call), subject }, work);
+    const text = () => {
+      if (page.activity.length === 0) return none(call, subject);
+      const rows = page.activity.map(({ at, actor, subject: about, text }) => [
+        dim(formatAgo(at, work.by.at)),
+        cleanLine(actor, { maxChars: 20 }),
+        about ?? "",
+        cleanLine(text),
+      ]);
+      return table(call.io, rows).join("\n");
+    };
+    const output = { data: page.activity, text, isVerbatim: true };
+    if (page.nextBeforeId === undefined) return output;
     const shown = `${page.activity.length} of ${page.total} lines`;
-    const next = `${shown}; \`${commandLine(call, { before: page.nextBeforeId })}\` shows older ones`;
-    if (json) sayNote(io, next);
-    else io.out(`\n${next}.\n`);
-  }
-  return 0;
-}
+    return { ...output, more: `${shown}; \`${commandLine(call, { before: page.nextBeforeId })}\` shows older ones` };
+  },
+});
 
 /** Repeats the filters: an empty result does not mean that there is no activity at all. */
-function none({ options }: Call, subject: string | undefined): string {
+function none(
+  { options }: Pick<Call<{ kind?: string; before?: number }>, "options">,
+  subject: string | undefined,
+): string {
   const parts = [
-    options["kind"] === undefined ? "" : ` of kind ${cleanLine(options["kind"] as string, { maxChars: 60 })}`,
+    options.kind === undefined ? "" : ` of kind ${cleanLine(options.kind, { maxChars: 60 })}`,
     subject === undefined ? "" : ` about ${subject}`,
-    options["before"] === undefined ? "" : ` before number ${options["before"]}`,
+    options.before === undefined ? "" : ` before number ${options.before}`,
   ].join("");
   return parts === "" ? "Nothing has happened yet." : `Nothing${parts} has happened.`;
 }

@@ -13,83 +13,81 @@ import { readReport, reportData } from "../../runs/report.ts";
 import { changeMark } from "../../store/sqlite/connect.ts";
 import { readSkillUses } from "../../store/sqlite/skills/skill-usage.ts";
 import { BoardAudit } from "../board-audit.ts";
-import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, sayWarning } from "../command.ts";
+import { defineCommand, flag, type Io, sayWarning, wholeNumber } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { openProject } from "../project.ts";
 import { asSeen, type RunSummary, summarizeRun, viewRun } from "../seen-run.ts";
 import { readSavings } from "./usage.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Serves a web page about this project until you press Ctrl-C: the tasks as a board, the ready queue, claims and messages, live runs, skills, and savings. Only this machine can reach it (127.0.0.1), and only with the token in the printed address.",
   options: {
-    port: option("N", "The port (default: any free one).", { type: "integer", minimum: 1, maximum: 65_535 }),
+    port: wholeNumber("N", "The port (default: any free one).", { maximum: 65_535 }),
     open: flag("Open it in your browser."),
   },
-  examples: [
-    { run: "haversack board", says: "prints the address" },
-    { run: "haversack board --port 4000 --open", says: "at a fixed port, in the browser" },
-  ],
+  examples: {
+    "haversack board": "prints the address",
+    "haversack board --port 4000 --open": "at a fixed port, in the browser",
+  },
   json: "one line, {url, port}, then it serves.",
-};
+  async run(call) {
+    const { io, options, json } = call;
+    // Reports a wrong setting, a missing project or a foreign store now, not in the browser.
+    const { paths, close } = openProject(call, { access: "look" });
+    close();
+    const installed = findInstalled();
+    const assets = join(dirname(installed.bin), "board");
+    if (!existsSync(assets)) throw new HaversackError("file-unreadable", "this installation lacks the board's page");
+    const kept = new KeptProject({ cwd: io.cwd, env: io.env, mustStay: true });
+    const warn = (text: string) => sayWarning(io, text);
+    const live = new LiveWork(kept, warn);
+    const audit = new BoardAudit({ installed, root: paths.root, env: io.env });
+    const skills = new LiveSkills({ project: kept, log: (_, text) => warn(text) });
+    const asPerson =
+      <T>(use: (parts: LiveParts) => Promise<T>) =>
+      (parts: LiveParts) =>
+        use({ ...parts, by: { ...actorForCli(io.env, { at: new Date() }), place: parts.by.place! }, for: "person" });
+    const origin = () => ({ marks: {}, client: "board", at: new Date() });
+    const { port } = options;
+    const board = await serveBoard(
+      {
+        name: cleanLine(basename(paths.root)),
+        read: (use) => live.read(origin(), asPerson(use)),
+        write: (use) => live.write(origin(), asPerson(use)),
+        skills,
+        localMark: ({ handle }) => changeMark(handle),
+        skillUses: ({ handle }) => readSkillUses(handle),
+        savings: ({ handle }) =>
+          readSavings(handle, { limit: MOST_SESSIONS }).map(
+            ({ sessionId, client, lastSeenAt, prompts, added, native }) => ({
+              ...{ session_id: sessionId, client, at: lastSeenAt, prompts },
+              ...{ added: added?.uncached ?? 0, added_cached: added?.cached ?? 0 },
+              ...{ native: native.uncached, native_cached: native.cached },
+            }),
+          ),
+        ...{ runs: new BoardRuns(), audit },
+      },
+      { assets, log: warn, ...(port !== undefined && { port }) },
+    );
+    // While the board runs, it also sends the hooks' changes of shared work to the server.
+    live.keepUp();
+    // Do this before printing the address: whoever reads it may end the board at once.
+    const stopped = untilStopped();
+    if (json) io.out(`${JSON.stringify({ url: board.url, port: board.port })}\n`);
+    else io.out(`The board of ${basename(paths.root)}: ${board.url}\nCtrl-C ends it.\n`);
+    if (options.open) openBrowser(board.url, io);
+    await stopped;
+    await board.close();
+    await live.close();
+    skills.close();
+    audit.close();
+  },
+});
 
 /** How many of the newest sessions to show savings for. */
 const MOST_SESSIONS = 200;
 const MOST_RUNS = 50;
-
-export async function run(call: Call): Promise<ExitCode> {
-  const { io, options, json } = call;
-  // Reports a wrong setting, a missing project or a foreign store now, not in the browser.
-  const { paths, close } = openProject(call, { access: "look" });
-  close();
-  const installed = findInstalled();
-  const assets = join(dirname(installed.bin), "board");
-  if (!existsSync(assets)) throw new HaversackError("file-unreadable", "this installation lacks the board's page");
-  const kept = new KeptProject({ cwd: io.cwd, env: io.env, mustStay: true });
-  const warn = (text: string) => sayWarning(io, text);
-  const live = new LiveWork(kept, warn);
-  const audit = new BoardAudit({ installed, root: paths.root, env: io.env });
-  const skills = new LiveSkills({ project: kept, log: (_, text) => warn(text) });
-  const asPerson =
-    <T>(use: (parts: LiveParts) => Promise<T>) =>
-    (parts: LiveParts) =>
-      use({ ...parts, by: { ...actorForCli(io.env, { at: new Date() }), place: parts.by.place! }, for: "person" });
-  const origin = () => ({ marks: {}, client: "board", at: new Date() });
-  const port = options["port"] as number | undefined;
-  const board = await serveBoard(
-    {
-      name: cleanLine(basename(paths.root)),
-      read: (use) => live.read(origin(), asPerson(use)),
-      write: (use) => live.write(origin(), asPerson(use)),
-      skills,
-      localMark: ({ handle }) => changeMark(handle),
-      skillUses: ({ handle }) => readSkillUses(handle),
-      savings: ({ handle }) =>
-        readSavings(handle, { limit: MOST_SESSIONS }).map(
-          ({ sessionId, client, lastSeenAt, prompts, added, native }) => ({
-            ...{ session_id: sessionId, client, at: lastSeenAt, prompts },
-            ...{ added: added?.uncached ?? 0, added_cached: added?.cached ?? 0 },
-            ...{ native: native.uncached, native_cached: native.cached },
-          }),
-        ),
-      ...{ runs: new BoardRuns(), audit },
-    },
-    { assets, log: warn, ...(port !== undefined && { port }) },
-  );
-  // While the board runs, it also sends the hooks' changes of shared work to the server.
-  live.keepUp();
-  // Do this before printing the address: whoever reads it may end the board at once.
-  const stopped = untilStopped();
-  if (json) io.out(`${JSON.stringify({ url: board.url, port: board.port })}\n`);
-  else io.out(`The board of ${basename(paths.root)}: ${board.url}\nCtrl-C ends it.\n`);
-  if (options["open"] === true) openBrowser(board.url, io);
-  await stopped;
-  await board.close();
-  await live.close();
-  skills.close();
-  audit.close();
-  return 0;
-}
 
 class BoardRuns implements RunSource {
   /** A run that has ended does not change until somebody continues it, and its sessions and tasks may be hundreds of rows. */

@@ -1,10 +1,53 @@
+import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { type Call, type CommandEntry, type CommandSpec, type ExitCode, option, print } from "../command.ts";
-import { KINDS, kindOfArgument, kindOfOption, listNames } from "../list-names.ts";
+import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
+import { type Call, type CommandEntry, defineCommand, option } from "../command.ts";
 import { allOptions } from "../parse.ts";
+import { openProject } from "../project.ts";
+import { openSkills } from "../skills.ts";
 import { COMMANDS, namesOf } from "../table.ts";
+import { openWork } from "../work.ts";
 
-export const spec: CommandSpec = {
+// The IDs and names that shells complete, read from the project when the user presses Tab.
+
+interface Named {
+  name: string;
+  about: string;
+}
+
+type List = (call: Call) => Promise<Named[]> | Named[];
+
+/** A shell shows no more than this with profit. */
+const LIMIT = 300;
+
+const named = ({ id, title }: { id: string; title: string }): Named => ({ name: id, about: title });
+
+const LISTS: Readonly<Record<string, List>> = {
+  tasks: async (call) => {
+    const { store, by } = await openWork(call, "read");
+    return (await store.listTasks({ limit: LIMIT, at: by.at })).items.map(named);
+  },
+  epics: async (call) => (await (await openWork(call, "read")).store.listEpics({ limit: LIMIT })).items.map(named),
+  stories: async (call) => (await (await openWork(call, "read")).store.listStories({ limit: LIMIT })).items.map(named),
+  agents: async (call) =>
+    (await (await openWork(call, "read")).store.listAgents()).map(({ name, role = "" }) => ({ name, about: role })),
+  runs: async (call) => {
+    const runs = await (await openWork(call, "read")).runs.listRuns({ limit: LIMIT });
+    return runs.map(({ id, state, client }) => ({ name: id, about: `${state}, ${client}` }));
+  },
+  skills: (call) =>
+    openSkills(call)
+      .index.listCards()
+      .map(({ id, brief }) => ({ name: id, about: brief })),
+  sessions: (call) =>
+    new SqliteLocalStore(openProject(call, { access: "look" }).handle)
+      .listSessions({ limit: LIMIT })
+      .map(({ sessionId, client }) => ({ name: sessionId, about: client })),
+};
+
+const KINDS = Object.keys(LISTS);
+
+export const command = defineCommand({
   about:
     "Prints a completion script for your shell. It completes commands, options, their values, files, and the IDs and names of this project.",
   arguments: [{ name: "SHELL", about: "bash, zsh or fish", choices: ["bash", "zsh", "fish"] }],
@@ -13,13 +56,32 @@ export const spec: CommandSpec = {
       choices: KINDS,
     }),
   },
-  examples: [
-    { run: "haversack completion bash >> ~/.bashrc", says: "bash" },
-    { run: "haversack completion zsh > ~/.zsh/completions/_haversack", says: "zsh, for a folder on your fpath" },
-    { run: "haversack completion fish > ~/.config/fish/completions/haversack.fish", says: "fish" },
-  ],
+  examples: {
+    "haversack completion bash >> ~/.bashrc": "bash",
+    "haversack completion zsh > ~/.zsh/completions/_haversack": "zsh, for a folder on your fpath",
+    "haversack completion fish > ~/.config/fish/completions/haversack.fish": "fish",
+  },
   json: "{shell, script}, with --list [{name, about}].",
-};
+  async run(call) {
+    const [shell] = call.arguments;
+    const { list: kind } = call.options;
+    if ((shell === undefined) === (kind === undefined))
+      throw new HaversackError("usage", shell === undefined ? "SHELL is missing" : "give SHELL or --list, not both");
+    if (shell === undefined) {
+      const names = await listNames(kind ?? "", call);
+      return { data: names, text: names.map(({ name, about }) => `${name}\t${about}`).join("\n"), isVerbatim: true };
+    }
+    const writers: Record<string, (known: readonly Known[]) => string> = { bash, zsh, fish };
+    const write = writers[shell];
+    if (!write) throw new HaversackError("usage", `there is no completion for "${shell}", only for bash, zsh and fish`);
+    const commands = (await Promise.all(COMMANDS.map(describe))).flat();
+    const help = { name: "help", summary: "Show a family, or every command", options: [], takesFiles: false };
+    const known = [...commands, { ...help, choices: [...wordTree(commands).keys(), "all"] }];
+    // `config set` must come before `config`, which would match both.
+    const script = write(known.sort((a, b) => wordsIn(b.name) - wordsIn(a.name)));
+    return { data: { shell, script }, text: script, isVerbatim: true };
+  },
+});
 
 interface Known {
   name: string;
@@ -31,28 +93,6 @@ interface Known {
   /** What the arguments are names of: see list-names.ts. */
   kind?: string;
   options: { name: string; about: string; takesValue: boolean; choices: readonly string[]; kind?: string }[];
-}
-
-export async function run(call: Call): Promise<ExitCode> {
-  const [shell] = call.arguments;
-  const kind = call.options["list"] as string | undefined;
-  if ((shell === undefined) === (kind === undefined))
-    throw new HaversackError("usage", shell === undefined ? "SHELL is missing" : "give SHELL or --list, not both");
-  if (shell === undefined) {
-    const names = await listNames(kind ?? "", call);
-    print(call, names, () => names.map(({ name, about }) => `${name}\t${about}`).join("\n"), { isVerbatim: true });
-    return 0;
-  }
-  const writers: Record<string, (known: readonly Known[]) => string> = { bash, zsh, fish };
-  const write = writers[shell];
-  if (!write) throw new HaversackError("usage", `there is no completion for "${shell}", only for bash, zsh and fish`);
-  const commands = (await Promise.all(COMMANDS.map(describe))).flat();
-  const help = { name: "help", summary: "Show a family, or every command", options: [], takesFiles: false };
-  const known = [...commands, { ...help, choices: [...wordTree(commands).keys(), "all"] }];
-  // `config set` must come before `config`, which would match both.
-  const script = write(known.sort((a, b) => wordsIn(b.name) - wordsIn(a.name)));
-  print(call, { shell, script }, () => script, { isVerbatim: true });
-  return 0;
 }
 
 function wordsIn(name: string): number {
@@ -67,10 +107,10 @@ async function describe(entry: CommandEntry): Promise<Known[]> {
   const others = [...(short ? [short] : []), ...(isDefault ? [first.split(" ")[0] ?? ""] : [])];
   return Promise.all(
     [...names, ...others].map(async (name) => {
-      const { spec: known } = await load(others.includes(name) ? first : name);
       const fullName = others.includes(name) ? first : name;
+      const { spec: known } = await load(fullName);
       const options = Object.entries(allOptions(known)).map(([option, { about, type, choices = [] }]) => {
-        const kind = type === "boolean" || choices.length > 0 ? undefined : kindOfOption(option);
+        const kind = type === "boolean" || choices.length > 0 ? undefined : OF_OPTION[option];
         return { name: option, about, takesValue: type !== "boolean", choices, ...(kind && { kind }) };
       });
       const takesFiles = known.arguments?.some((argument) => FILES.has(argument.name)) ?? false;
@@ -104,19 +144,19 @@ function bash(known: readonly Known[]): string {
     .map(([first, words]) => [first, [...words, ...choicesOf(first, known)]] as const)
     .filter(([, words]) => words.length > 0);
   const withChoices = known.filter(({ choices }) => choices.length > 0);
+  const all = known.flatMap(({ name, options }) => options.map((option) => ({ ...option, command: name })));
   // Commands often share an option with its values, so that they share a line.
-  const values = Map.groupBy(
-    known.flatMap(({ name, options }) => options.map((option) => ({ ...option, command: name }))),
-    ({ choices }) => choices.join(" "),
-  );
-  // One line per kind, for options and for arguments.
-  const optionKinds = Map.groupBy(
-    known.flatMap(({ name, options }) => options.map((option) => ({ ...option, command: name }))),
-    ({ kind }) => kind,
-  );
+  const values = Map.groupBy(all, ({ choices }) => choices.join(" "));
+  const optionKinds = Map.groupBy(all, ({ kind }) => kind);
   const kinds = Map.groupBy(known, ({ kind }) => kind);
-  const names = (kind: string) => `names="${kind}"`;
-  const typed = (command: string) => `"${command}${command.includes(" ") ? "" : ' "*"'}`;
+  const lines = <One>(groups: Map<string | undefined, One[]>, pattern: (one: One) => string, variable: string) =>
+    [...groups]
+      .filter(([value]) => value)
+      .map(([value, members]) => `      ${members.map(pattern).join("|")}) ${variable}="${value}" ;;`)
+      .join("\n");
+  const ofOption = ({ command, name }: { command: string; name: string }) =>
+    `"${command}${command.includes(" ") ? "" : ' "*"'} --${name}"`;
+  const ofCommand = ({ name }: Known) => `"${name}${name.includes(" ") ? '"' : ' "*'}`;
   const flags = (options: Known["options"]) => options.map(({ name }) => `--${name}`).join(" ");
   return `# bash completion for haversack
 _haversack() {
@@ -145,32 +185,12 @@ ${known.map(({ name, options }) => `      "${name}"${name.includes(" ") ? "" : '
   fi
   if [[ "$before" == --* ]]; then
     case "$one $two $before" in
-${[...values]
-  .filter(([choices]) => choices !== "")
-  .map(
-    ([choices, options]) =>
-      `      ${options.map(({ command, name }) => `${typed(command)} --${name}"`).join("|")}) words="${choices}" ;;`,
-  )
-  .join("\n")}
-${[...optionKinds]
-  .flatMap(([kind, options]) =>
-    kind === undefined
-      ? []
-      : [`      ${options.map(({ command, name }) => `${typed(command)} --${name}"`).join("|")}) ${names(kind)} ;;`],
-  )
-  .join("\n")}
+${lines(values, ofOption, "words")}
+${lines(optionKinds, ofOption, "names")}
     esac
   elif [[ "$word" != -* ]] && [ -z "$words" ] && [ "$COMP_CWORD" -gt 1 ]; then
     case "$one $two" in
-${[...kinds]
-  .flatMap(([kind, commands]) =>
-    kind === undefined
-      ? []
-      : [
-          `      ${commands.map(({ name }) => (name.includes(" ") ? `"${name}"` : `"${name} "*`)).join("|")}) ${names(kind)} ;;`,
-        ],
-  )
-  .join("\n")}
+${lines(kinds, ofCommand, "names")}
     esac
   fi
   if [ -n "$names" ]; then words="$("\${COMP_WORDS[0]}" completion --list "$names" 2>/dev/null | cut -f1)"; fi
@@ -271,3 +291,41 @@ function fish(known: readonly Known[]): string {
   }
   return `${lines.join("\n")}\n`;
 }
+
+/** Names with a blank cannot be completed without quotes, so they are left out. */
+async function listNames(kind: string, call: Call): Promise<Named[]> {
+  const found = (await LISTS[kind]?.(call)) ?? [];
+  return found
+    .filter(({ name }) => /^[\w@:./+-]+$/.test(name))
+    .map(({ name, about }) => ({ name, about: cleanLine(about) }));
+}
+
+const OF_ARGUMENT: Readonly<Record<string, string>> = {
+  TASK: "tasks",
+  EPIC: "epics",
+  STORY: "stories",
+  AGENT: "agents",
+  "@AGENT… TEXT": "agents",
+  RUN: "runs",
+};
+
+function kindOfArgument(command: string, argument: string): string | undefined {
+  if (argument === "NAME" && /^skill (?:show|check|defer|undefer)$/.test(command)) return "skills";
+  if (argument === "ID" && command === "session reset") return "sessions";
+  return OF_ARGUMENT[argument];
+}
+
+/** Which names an option takes as its value. */
+const OF_OPTION: Readonly<Record<string, string>> = {
+  task: "tasks",
+  parent: "tasks",
+  "depends-on": "tasks",
+  add: "tasks",
+  rm: "tasks",
+  epic: "epics",
+  story: "stories",
+  agent: "agents",
+  assignee: "agents",
+  skill: "skills",
+  session: "sessions",
+};

@@ -19,19 +19,10 @@ import {
   projectPaths,
 } from "../../engine/project.ts";
 import { broughtAlong, whyIgnored } from "../../engine/trust-project.ts";
-import {
-  type ArgumentSpec,
-  type Call,
-  type Command,
-  eachTask,
-  flag,
-  type OptionSpec,
-  print,
-  sayNote,
-  several,
-} from "../command.ts";
+import { type ArgumentSpec, type Call, defineCommand, flag, type Output } from "../command.ts";
 import { columns } from "../help.ts";
-import { warnOnce } from "../project.ts";
+import { scopeOf, warnOnce } from "../project.ts";
+import { counted } from "../terminal.ts";
 
 const SETTING: ArgumentSpec = {
   name: "KEY",
@@ -40,7 +31,7 @@ const SETTING: ArgumentSpec = {
   choices: SETTING_KEYS,
 };
 
-const LEVEL_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+const LEVEL_OPTIONS = {
   project: flag("In .haversack/config.json, shared through git (default)."),
   user: flag("In your own config.json, for all projects."),
 };
@@ -102,10 +93,11 @@ interface ConfigPlace {
   place: Place;
 }
 
-function configPlace({ options }: Call, paths: ProjectPaths): ConfigPlace {
-  if (options["user"] && options["project"])
-    throw new HaversackError("usage", "--user and --project cannot be used together");
-  return options["user"]
+function configPlace(
+  call: Pick<Call<{ user?: boolean; project?: boolean }>, "options">,
+  paths: ProjectPaths,
+): ConfigPlace {
+  return scopeOf(call) === "user"
     ? { level: "user", file: paths.userConfig, place: { within: USER } }
     : { level: "project", file: paths.config, place: { within: paths.root } };
 }
@@ -191,66 +183,133 @@ function changeFile(
 }
 
 /** The effective value, and why it differs from the one in the changed file. */
-function effective(
-  call: Call,
-  paths: ProjectPaths,
-  { key, file }: { key: SettingKey; file?: string },
-): { view: object; text: string } {
+function effective(call: Call, paths: ProjectPaths, { key, file }: { key: SettingKey; file?: string }): Output {
   const { config, origin, problems } = loadConfig(paths);
   const value = config[key];
   const from = origin[key] ?? "default";
   for (const problem of problems.filter(({ path }) => path === key || path === ""))
     warnOnce(call.io, describeProblem(problem, config));
   return {
-    view: { key, value, origin: from, ...(file && { file }) },
+    data: { key, value, origin: from, ...(file && { file }) },
     text: `${key} = ${JSON.stringify(value)}  (${from})`,
   };
 }
 
-const configList: Command = {
-  spec: {
+export const commands = {
+  "config list": defineCommand({
     about:
       "Shows every setting with its value and the file it comes from. Settings are in .haversack/config.json (the project's, shared through git) and in $XDG_CONFIG_HOME/haversack/config.json (yours). The project's setting overrides yours, but one that reaches outside the project counts only after `haversack trust`. A wrong value is reported and its default is used; this command then exits with 1.",
     arguments: [
       { ...SETTING, about: "show these settings with their bounds and meaning", required: false, many: true },
     ],
-    examples: [
-      { run: "haversack config list", says: "all settings" },
-      { run: "haversack config list skills.max_skills", says: "one, with its bounds and meaning" },
-    ],
+    examples: {
+      "haversack config list": "all settings",
+      "haversack config list skills.max_skills": "one, with its bounds and meaning",
+    },
     json: "{settings: [{key, value, default, origin, about}], problems: [{level, file, path, text}], ignored: [{key, value, why}], ignored_rules: [{path, skill, why}]}: ignored and ignored_rules have what the project sets and you have not accepted.",
-  },
-  run(call) {
-    const keys = new Set(call.arguments.map(requireSetting));
-    const isShown = (name: string) => keys.size === 0 || keys.has(name as SettingKey);
-    const paths = projectPaths(call.io.cwd, call.io.env);
-    const { config, origin, problems, ignored } = loadConfig(paths);
-    const settings = SETTING_KEYS.filter(isShown).map((key) => {
-      const { default: usual, about } = SETTINGS[key];
-      return { key, value: config[key], default: usual, origin: origin[key] ?? "default", about };
-    });
-    const unaccepted = ignored
-      .filter(({ key }) => isShown(key))
-      .map(({ key, value, reach }) => ({ key, value, why: whyIgnored(reach) }));
-    const ignoredRules = (keys.size > 0 ? [] : broughtAlong(paths, call.io.env).rules)
-      .filter(({ isAccepted }) => !isAccepted)
-      .map(({ path, skill, why, until }) => ({ path, skill, why, until }));
-    print(call, { settings, problems, ignored: unaccepted, ignoredRules }, () => {
-      if (keys.size > 0) return settings.map(describeSetting).join("\n\n");
+    run(call) {
+      const keys = new Set(call.arguments.map(requireSetting));
+      const isShown = (name: string) => keys.size === 0 || keys.has(name as SettingKey);
+      const paths = projectPaths(call.io.cwd, call.io.env);
+      const { config, origin, problems, ignored } = loadConfig(paths);
+      const settings = SETTING_KEYS.filter(isShown).map((key) => {
+        const { default: usual, about } = SETTINGS[key];
+        return { key, value: config[key], default: usual, origin: origin[key] ?? "default", about };
+      });
+      const unaccepted = ignored
+        .filter(({ key }) => isShown(key))
+        .map(({ key, value, reach }) => ({ key, value, why: whyIgnored(reach) }));
+      const ignoredRules = (keys.size > 0 ? [] : broughtAlong(paths, call.io.env).rules)
+        .filter(({ isAccepted }) => !isAccepted)
+        .map(({ path, skill, why, until }) => ({ path, skill, why, until }));
       const from = (file: string) => (file === "default" ? "" : `  (${file})`);
-      return columns(settings.map((one) => [one.key, `${JSON.stringify(one.value)}${from(one.origin)}`]));
-    });
-    for (const { key, value, why } of unaccepted) {
-      const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
-      sayNote(call.io, `${paths.config}: ${key} ${shown} is ignored: it ${why} (\`haversack trust\` accepts it)`);
-    }
-    for (const { path, skill, why, until } of ignoredRules) {
-      const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
-      sayNote(call.io, `${rule}, so it ${until} (\`haversack trust\` accepts it)`);
-    }
-    for (const problem of problems) warnOnce(call.io, describeProblem(problem, config));
-    return problems.some(({ level }) => level === "error") ? 1 : 0;
-  },
+      const all = settings.map((one) => [one.key, `${JSON.stringify(one.value)}${from(one.origin)}`] as const);
+      const ignoredSettings = unaccepted.map(({ key, value, why }) => {
+        const shown = cleanLine(JSON.stringify(value), { maxChars: 200 });
+        return `${paths.config}: ${key} ${shown} is ignored: it ${why}`;
+      });
+      const rules = ignoredRules.map(({ path, skill, why, until }) => {
+        const rule = cleanLine(`${path}: the rule for “${skill}” ${why}`, { maxChars: 300 });
+        return `${rule}, so it ${until}`;
+      });
+      for (const problem of problems) warnOnce(call.io, describeProblem(problem, config));
+      return {
+        data: { settings, problems, ignored: unaccepted, ignoredRules },
+        text: () => (keys.size > 0 ? settings.map(describeSetting).join("\n\n") : columns(all)),
+        notes: [...ignoredSettings, ...rules].map((line) => `${line} (\`haversack trust\` accepts it)`),
+        code: problems.some(({ level }) => level === "error") ? 1 : 0,
+      };
+    },
+  }),
+  "config get": defineCommand({
+    about: "Prints the current values of settings, and nothing else, for scripts.",
+    arguments: [{ ...SETTING, many: true }],
+    examples: { "haversack config get skills.max_skills": "its value" },
+    jsonOfEach: "{key, value, origin}, where origin is the file that it comes from, or default",
+    several: "lines",
+    open: ({ arguments: keys }) => keys.map(requireSetting),
+    run(call) {
+      const paths = projectPaths(call.io.cwd, call.io.env);
+      const key = requireSetting(call.arguments[0] ?? "");
+      const value = loadConfig(paths).config[key];
+      const { data } = effective(call, paths, { key });
+      return { data, text: typeof value === "string" ? value : JSON.stringify(value) };
+    },
+  }),
+  "config set": defineCommand({
+    about:
+      "Changes a setting and prints the value in effect with the file it comes from. The rest of the file stays as it is. The project's setting overrides yours.",
+    arguments: [
+      SETTING,
+      { name: "VALUE", about: "the value; for a list one word per entry, or a JSON list", required: true, many: true },
+    ],
+    options: LEVEL_OPTIONS,
+    examples: {
+      "haversack config set skills.max_skills 5": "for this project",
+      "haversack config set skills.enforce true --user": "for you, in all projects",
+      "haversack config set skills.folders docs/skills ../shared/skills": "a list",
+    },
+    json: CHANGED_JSON,
+    run(call) {
+      const [name = "", ...words] = call.arguments;
+      const key = requireSetting(name);
+      const value = parseSetting(key, words);
+      const paths = projectPaths(call.io.cwd, call.io.env);
+      const place = configPlace(call, paths);
+      if (place.level === "project" && USER_ONLY.has(key)) {
+        throw new HaversackError("refused", `${key} counts only in your own config`, { hint: "add --user" });
+      }
+      writeSetting(place, paths, { key, value });
+      const { origin } = loadConfig(paths);
+      const notes = key === "skills.enforce" && value === true ? noteOnRules(call, paths) : [];
+      // An ignored setting has no origin; `effective` says why.
+      if (origin[key] !== undefined && origin[key] !== place.file) {
+        notes.push(`set in ${place.file}, but ${origin[key]} sets it too, and wins in this project`);
+      }
+      return { ...effective(call, paths, { key, file: place.file }), notes };
+    },
+  }),
+  "config unset": defineCommand({
+    about:
+      "Removes settings from a config file and prints the values in effect: yours, or the defaults. Exit 1 if one is not set there.",
+    arguments: [{ ...SETTING, many: true }],
+    options: LEVEL_OPTIONS,
+    examples: {
+      "haversack config unset skills.max_skills": "back to your value or the default",
+      "haversack config unset skills.enforce --user": "from your own file",
+    },
+    json: CHANGED_JSON,
+    several: "lines",
+    // All before the first, so that a wrong one changes nothing.
+    open: ({ arguments: keys }) => keys.map(requireSetting),
+    run(call) {
+      const key = requireSetting(call.arguments[0] ?? "");
+      const paths = projectPaths(call.io.cwd, call.io.env);
+      const place = configPlace(call, paths);
+      if (!removeSetting(place, key)) return { text: `${key} is not set in ${place.file}` };
+      return effective(call, paths, { key, file: place.file });
+    },
+  }),
 };
 
 function describeSetting({ key, value, origin }: { key: SettingKey; value: unknown; origin: string }): string {
@@ -264,98 +323,10 @@ function describeSetting({ key, value, origin }: { key: SettingKey; value: unkno
   ].join("\n");
 }
 
-const configGet: Command = {
-  spec: {
-    about: "Prints the current values of settings, and nothing else, for scripts.",
-    arguments: [{ ...SETTING, many: true }],
-    examples: [{ run: "haversack config get skills.max_skills", says: "its value" }],
-    json: several("{key, value, origin}, where origin is the file that it comes from, or default"),
-  },
-  run(call) {
-    const paths = projectPaths(call.io.cwd, call.io.env);
-    const { config } = loadConfig(paths);
-    return eachTask(call, call.arguments.map(requireSetting), async (id) => {
-      const key = id as SettingKey;
-      const value = config[key];
-      const { view } = effective(call, paths, { key });
-      return { kind: "done", view, text: typeof value === "string" ? value : JSON.stringify(value) };
-    });
-  },
-};
-
-const configSet: Command = {
-  spec: {
-    about:
-      "Changes a setting and prints the value in effect with the file it comes from. The rest of the file stays as it is. The project's setting overrides yours.",
-    arguments: [
-      SETTING,
-      { name: "VALUE", about: "the value; for a list one word per entry, or a JSON list", required: true, many: true },
-    ],
-    options: LEVEL_OPTIONS,
-    examples: [
-      { run: "haversack config set skills.max_skills 5", says: "for this project" },
-      { run: "haversack config set skills.enforce true --user", says: "for you, in all projects" },
-      { run: "haversack config set skills.folders docs/skills ../shared/skills", says: "a list" },
-    ],
-    json: CHANGED_JSON,
-  },
-  run(call) {
-    const [name = "", ...words] = call.arguments;
-    const key = requireSetting(name);
-    const value = parseSetting(key, words);
-    const paths = projectPaths(call.io.cwd, call.io.env);
-    const place = configPlace(call, paths);
-    if (place.level === "project" && USER_ONLY.has(key)) {
-      throw new HaversackError("refused", `${key} counts only in your own config`, { hint: "add --user" });
-    }
-    writeSetting(place, paths, { key, value });
-    const { view, text } = effective(call, paths, { key, file: place.file });
-    print(call, view, () => text);
-    const { origin } = loadConfig(paths);
-    if (key === "skills.enforce" && value === true) noteRules(call, paths);
-    // An ignored setting has no origin; `effective` has already said why.
-    if (origin[key] !== undefined && origin[key] !== place.file) {
-      sayNote(call.io, `set in ${place.file}, but ${origin[key]} sets it too, and wins in this project`);
-    }
-    return 0;
-  },
-};
-
 /** Setting `skills.enforce` does not accept rules that came with the project. */
-function noteRules({ io }: Call, paths: ProjectPaths): void {
+function noteOnRules({ io }: Pick<Call, "io">, paths: ProjectPaths): string[] {
   const open = broughtAlong(paths, io.env).rules.filter(({ isAccepted }) => !isAccepted).length;
-  if (open === 0) return;
-  const rules = open === 1 ? "1 rule of this project counts" : `${open} rules of this project count`;
-  sayNote(io, `${rules} only once accepted (\`haversack trust\` shows and asks)`);
+  if (open === 0) return [];
+  const rules = counted(open, "rule of this project counts", "rules of this project count");
+  return [`${rules} only once accepted (\`haversack trust\` shows and asks)`];
 }
-
-const configUnset: Command = {
-  spec: {
-    about:
-      "Removes settings from a config file and prints the values in effect: yours, or the defaults. Exit 1 if one is not set there.",
-    arguments: [{ ...SETTING, many: true }],
-    options: LEVEL_OPTIONS,
-    examples: [
-      { run: "haversack config unset skills.max_skills", says: "back to your value or the default" },
-      { run: "haversack config unset skills.enforce --user", says: "from your own file" },
-    ],
-    json: CHANGED_JSON,
-  },
-  run(call) {
-    const keys = call.arguments.map(requireSetting);
-    const paths = projectPaths(call.io.cwd, call.io.env);
-    const place = configPlace(call, paths);
-    return eachTask(call, keys, async (id) => {
-      const key = id as SettingKey;
-      if (!removeSetting(place, key)) return { kind: "refused", text: `${key} is not set in ${place.file}` };
-      return { kind: "done", ...effective(call, paths, { key, file: place.file }) };
-    });
-  },
-};
-
-export const commands: Readonly<Record<string, Command>> = {
-  "config list": configList,
-  "config get": configGet,
-  "config set": configSet,
-  "config unset": configUnset,
-};

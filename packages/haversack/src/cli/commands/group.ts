@@ -14,10 +14,10 @@ import type { Listed } from "../../engine/work/work-parts.ts";
 import type { TaskCounts } from "../../store/work-store.ts";
 import type { Epic, Story } from "../../work/task.ts";
 import { viewEpic, viewStory } from "../../work/task-view.ts";
-import { type Command, type ExitCode, eachTask, type Io, type OptionSpec, option, print, several } from "../command.ts";
-import { block, fields, formatAgo, formatCounts, printList, statusCell } from "../print-work.ts";
+import { type Command, type Io, type OptionSpecs, option } from "../command.ts";
+import { block, dim, fields, formatAgo, formatCounts, listOutput, paintedStatus, statusCell } from "../print-work.ts";
 import { paint } from "../terminal.ts";
-import { changesOf, inputOf, isNarrowed, LIST_INPUT, type OpenWork, openWork, requireChanges } from "../work.ts";
+import { changesOf, defineWork, inputOf, isNarrowed, type OpenWork, requireChanges } from "../work.ts";
 import {
   AGENT,
   EPIC,
@@ -30,7 +30,7 @@ import {
 } from "../work-options.ts";
 
 type Group = Epic | Story;
-type Shown = { group: Group & { counts: TaskCounts }; view: object };
+type Counted = Group & { counts: TaskCounts };
 
 /** Where epics and stories differ. */
 interface Kind {
@@ -40,16 +40,16 @@ interface Kind {
   /** The first letter of its IDs, for examples. */
   letter: string;
   about: Record<"title" | "create" | "list" | "show" | "update", string>;
-  options: Readonly<Record<string, OptionSpec>>;
-  filters: Readonly<Record<string, OptionSpec>>;
+  options: OptionSpecs;
+  filters: OptionSpecs;
   clears: readonly string[];
-  examples: Record<"create" | "list" | "update", { run: string; says: string }>;
+  examples: Record<"create" | "list" | "update", [words: string, says: string]>;
   json: string;
   create(input: object, work: OpenWork): Promise<Group>;
   list(input: object, work: OpenWork): Promise<Listed<Group>>;
-  show(input: object, work: OpenWork): Promise<Shown>;
+  show(input: object, work: OpenWork): Promise<{ epic?: Counted; story?: Counted; view: object }>;
   update(input: object, work: OpenWork): Promise<Group>;
-  view(group: Group): object;
+  view(group: Group, fields: "minimal"): object;
 }
 
 const EPICS: Kind = {
@@ -68,19 +68,16 @@ const EPICS: Kind = {
   filters: {},
   clears: ["description"],
   examples: {
-    create: { run: '"Sign in with a passkey" --priority P1', says: "above the rest" },
-    list: { run: "--status in_progress", says: "those that have begun" },
-    update: { run: "E4829 --priority P0", says: "its tasks come first" },
+    create: ['"Sign in with a passkey" --priority P1', "above the rest"],
+    list: ["--status in_progress", "those that have begun"],
+    update: ["E4829 --priority P0", "its tasks come first"],
   },
   json: "{id, title, status, description?, priority, tasks: {status: count}}",
-  create: (input, work) => createEpic(input as Parameters<typeof createEpic>[0], work),
+  create: createEpic as Kind["create"],
   list: listEpics as Kind["list"],
-  show: async (input, work) => {
-    const { epic, view } = await getEpic(input as Parameters<typeof getEpic>[0], work);
-    return { group: epic, view };
-  },
-  update: (input, work) => updateEpic(input as Parameters<typeof updateEpic>[0], work),
-  view: (group) => viewEpic(group as Epic, "minimal"),
+  show: getEpic as Kind["show"],
+  update: updateEpic as Kind["update"],
+  view: viewEpic as Kind["view"],
 };
 
 const STORIES: Kind = {
@@ -103,95 +100,80 @@ const STORIES: Kind = {
   filters: { epic: EPIC },
   clears: ["epic", "description", "criteria"],
   examples: {
-    create: { run: '"Users can reset their password" --epic E4829', says: "in an epic" },
-    list: { run: "--epic E4829", says: "those of an epic" },
-    update: { run: "S4829 --clear epic", says: "out of its epic" },
+    create: ['"Users can reset their password" --epic E4829', "in an epic"],
+    list: ["--epic E4829", "those of an epic"],
+    update: ["S4829 --clear epic", "out of its epic"],
   },
   json: "{id, title, status, epic_id?, description?, acceptance_criteria?, tasks: {status: count}}",
-  create: (input, work) => createStory(input as Parameters<typeof createStory>[0], work),
+  create: createStory as Kind["create"],
   list: listStories as Kind["list"],
-  show: async (input, work) => {
-    const { story, view } = await getStory(input as Parameters<typeof getStory>[0], work);
-    return { group: story, view };
-  },
-  update: (input, work) => updateStory(input as Parameters<typeof updateStory>[0], work),
-  view: (group) => viewStory(group as Story, "minimal"),
+  show: getStory as Kind["show"],
+  update: updateStory as Kind["update"],
+  view: viewStory as Kind["view"],
 };
 
 function commandsOf(kind: Kind): Record<string, Command> {
   const { noun, nouns, about, options, examples } = kind;
-  const example = (verb: "create" | "list" | "update") => ({
-    run: `haversack ${noun} ${verb} ${examples[verb].run}`,
-    says: examples[verb].says,
-  });
+  const example = (verb: "create" | "list" | "update") => {
+    const [words, says] = examples[verb];
+    return { [`haversack ${noun} ${verb} ${words}`]: says };
+  };
   const ids = {
     name: noun.toUpperCase(),
     about: `${noun} ID or a unique prefix (3+ digits)`,
     required: true,
     many: true,
   };
-  const create: Command = {
-    spec: {
+  const changed = (verb: string, group: Group) => ({
+    data: kind.view(group, "minimal"),
+    text: `${verb} ${noun} ${group.id}: ${cleanLine(group.title)}`,
+  });
+  return {
+    [`${noun} create`]: defineWork("save", {
       about: about.create,
       arguments: [{ name: "TITLE", about: about.title, required: true }],
       options: { ...options, source: option("TEXT", "Where it comes from."), agent: AGENT },
-      examples: [example("create")],
+      examples: example("create"),
       json: "{id, title, status}.",
-    },
-    async run(call): Promise<ExitCode> {
-      const work = await openWork(call, "save");
-      const [title = ""] = call.arguments;
-      const given = await changesOf(call, ...Object.keys(options), "source");
-      const group = await kind.create({ title, ...given }, work);
-      print(call, kind.view(group), () => `Created ${noun} ${group.id}: ${cleanLine(group.title)}`);
-      return 0;
-    },
-  };
-  const list: Command = {
-    spec: {
+      async run(call, work, title) {
+        const given = await changesOf(call, ...Object.keys(options), "source");
+        return changed("Created", await kind.create({ title, ...given }, work));
+      },
+    }),
+    [`${noun} list`]: defineWork("read", {
       about: `${about.list} Archived ones are listed only with --status archived.`,
       options: { ...kind.filters, status: GROUP_STATUS, ...listOptions(50), fields: FIELDS },
-      examples: [example("list")],
+      examples: example("list"),
       json: "[{id, title, status}]; --fields standard and full add more. If some are left out, a note says how to get them.",
-    },
-    async run(call): Promise<ExitCode> {
-      const work = await openWork(call, "read");
-      const input = inputOf<Record<string, unknown>>(call, "epic", "status", ...LIST_INPUT);
-      printList(call, {
-        nouns,
-        listed: await kind.list(input, work),
-        row: (group) => [
-          { text: group.id },
-          statusCell(group.status),
-          { text: "priority" in group ? group.priority : (group.epicId ?? ""), style: "dim" },
-          { text: cleanLine(group.title) },
-        ],
-        none: isNarrowed(call)
-          ? `No ${nouns[1]} match.`
-          : `No ${nouns[1]} yet; \`haversack ${noun} create "TITLE"\` creates one.`,
-      });
-      return 0;
-    },
-  };
-  const show: Command = {
-    spec: {
+      async run(call, work) {
+        return listOutput(call, {
+          nouns,
+          listed: await kind.list(inputOf(call), work),
+          row: (group) => [
+            group.id,
+            statusCell(group.status),
+            dim("priority" in group ? group.priority : (group.epicId ?? "")),
+            cleanLine(group.title),
+          ],
+          none: isNarrowed(call)
+            ? `No ${nouns[1]} match.`
+            : `No ${nouns[1]} yet; \`haversack ${noun} create "TITLE"\` creates one.`,
+        });
+      },
+    }),
+    [`${noun} show`]: defineWork("read", {
       about: `Shows ${nouns[1]} and the number of their tasks per status. \`haversack task list --tree --${noun} ID\` shows ${about.show}.`,
       arguments: [ids],
       options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
-      examples: [{ run: `haversack ${noun} show ${kind.letter}4829`, says: "with its counts" }],
-      json: several(`${kind.json}, with --fields full also times and source`),
-    },
-    async run(call): Promise<ExitCode> {
-      const work = await openWork(call, "read");
-      const showOne = async (id: string) => {
-        const { group, view } = await kind.show({ [kind.id]: id, ...inputOf(call, "fields") }, work);
-        return { kind: "done", view, text: formatGroup(call.io, group, work.by.at) };
-      };
-      return eachTask(call, call.arguments, showOne, { isBlock: true });
-    },
-  };
-  const update: Command = {
-    spec: {
+      examples: { [`haversack ${noun} show ${kind.letter}4829`]: "with its counts" },
+      jsonOfEach: `${kind.json}, with --fields full also times and source`,
+      several: "blocks",
+      async run(call, work) {
+        const { view, ...found } = await kind.show({ [kind.id]: call.arguments[0], ...inputOf(call) }, work);
+        return { data: view, text: formatGroup(call.io, found[noun]!, work.by.at) };
+      },
+    }),
+    [`${noun} update`]: defineWork("save", {
       about: about.update,
       arguments: [ids],
       options: {
@@ -201,31 +183,22 @@ function commandsOf(kind: Kind): Record<string, Command> {
         clear: option("FIELD", `Empty a field: ${kind.clears.join(", ")}.`, { repeat: true, choices: kind.clears }),
         agent: AGENT,
       },
-      examples: [
-        example("update"),
-        { run: `haversack ${noun} update ${kind.letter}4829 --status archived`, says: "put it away" },
-      ],
-      json: several("{id, title, status}"),
-    },
-    async run(call): Promise<ExitCode> {
-      const work = await openWork(call, "save");
-      const changes = await changesOf(call, "title", ...Object.keys(options), "status");
-      requireChanges(call, changes);
-      return eachTask(call, call.arguments, async (id) => {
-        const group = await kind.update({ [kind.id]: id, ...changes }, work);
-        return {
-          kind: "done",
-          view: kind.view(group),
-          text: `Changed ${noun} ${group.id}: ${cleanLine(group.title)}`,
-        };
-      });
-    },
+      examples: {
+        ...example("update"),
+        [`haversack ${noun} update ${kind.letter}4829 --status archived`]: "put it away",
+      },
+      jsonOfEach: "{id, title, status}",
+      several: "lines",
+      async run(call, work) {
+        const changes = await changesOf(call, "title", ...Object.keys(options), "status");
+        requireChanges(call, changes);
+        return changed("Changed", await kind.update({ [kind.id]: call.arguments[0], ...changes }, work));
+      },
+    }),
   };
-  return { [`${noun} create`]: create, [`${noun} list`]: list, [`${noun} show`]: show, [`${noun} update`]: update };
 }
 
-function formatGroup(io: Io, group: Group & { counts: TaskCounts }, now: Date): string {
-  const { text: word, style } = statusCell(group.status);
+function formatGroup(io: Io, group: Counted, now: Date): string {
   const texts: [string, string | undefined][] = [
     ["Description", group.description],
     ["Acceptance criteria", "acceptanceCriteria" in group ? group.acceptanceCriteria : undefined],
@@ -233,7 +206,7 @@ function formatGroup(io: Io, group: Group & { counts: TaskCounts }, now: Date): 
   return [
     `${group.id}  ${paint(io, "bold", cleanLine(group.title))}`,
     ...fields(io, [
-      ["status", style ? paint(io, style, word) : word],
+      ["status", paintedStatus(io, group.status)],
       ["priority", "priority" in group ? group.priority : undefined],
       ["epic", "epicId" in group ? group.epicId : undefined],
       ["tasks", formatCounts(group.counts)],
@@ -249,4 +222,4 @@ function times({ createdAt, updatedAt, completedAt }: Group, now: Date): string 
   return `created ${formatAgo(createdAt, now)}, ${last}`;
 }
 
-export const commands: Readonly<Record<string, Command>> = { ...commandsOf(EPICS), ...commandsOf(STORIES) };
+export const commands = { ...commandsOf(EPICS), ...commandsOf(STORIES) };

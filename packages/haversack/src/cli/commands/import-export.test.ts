@@ -6,8 +6,8 @@ import { isFault } from "../../base/errors.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
 import type { Command, ExitCode } from "../command.ts";
 import { parseCall } from "../parse.ts";
-import * as exportCommand from "./export.ts";
-import * as importCommand from "./import.ts";
+import { command as exportCommand } from "./export.ts";
+import { command as importCommand } from "./import.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -3,15 +3,15 @@ import { statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { detectTools, FOREIGN_TOOLS, type ForeignTool, importForeign } from "../../engine/work/import-foreign.ts";
+import { detectTools, FOREIGN_TOOLS, importForeign } from "../../engine/work/import-foreign.ts";
 import { hasOhno, importOhno, type OhnoReport } from "../../engine/work/import-ohno.ts";
-import { importPlan, type PlanFile } from "../../engine/work/import-plan.ts";
+import { importPlan } from "../../engine/work/import-plan.ts";
 import { type ImportReport, parseRecords } from "../../store/record-fields.ts";
 import type { PlanReport } from "../../store/work-store.ts";
 import { present } from "../../work/task-view.ts";
-import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, print } from "../command.ts";
-import { paint } from "../terminal.ts";
-import { inputOf, type OpenWork, openWork, readFileOrStdin } from "../work.ts";
+import { type Call, flag, type Io, type Output, option } from "../command.ts";
+import { counted, paint } from "../terminal.ts";
+import { defineWork, inputOf, type OpenWork, readFileOrStdin } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 const KINDS = ["plan", "jsonl", "ohno", ...FOREIGN_TOOLS] as const;
@@ -33,7 +33,7 @@ function formatImport(io: Io, report: ImportReport, isDryRun: boolean): string {
   const parts = counts.map(([kind, count]) => `${count} ${(count === 1 ? kind : plural(kind)).replace("_", " ")}`);
   return [
     total > 0 ? `${isDryRun ? "Would add" : "Added"} ${parts.join(", ")}.` : "Nothing new.",
-    ...(same > 0 ? [`${same} ${same === 1 ? "is" : "are"} there already.`] : []),
+    ...(same > 0 ? [`${counted(same, "is", "are")} there already.`] : []),
     ...some(
       isDryRun ? "Would update, because the import is newer:" : "Updated, because the import is newer:",
       updated.map(({ id, fields }) => `${id}: ${fields.join(", ")}`),
@@ -57,7 +57,7 @@ function formatImport(io: Io, report: ImportReport, isDryRun: boolean): string {
 
 function formatImportProblems(io: Io, problems: ImportReport["problems"]): string[] {
   return some(
-    paint(io, "yellow", problems.length === 1 ? "1 problem:" : `${problems.length} problems:`),
+    paint(io, "yellow", `${counted(problems.length, "problem")}:`),
     problems.map(({ where, text }) => `${cleanLine(where)}: ${cleanLine(text, { maxChars: 500 })}`),
   );
 }
@@ -78,7 +78,7 @@ function plural(kind: string): string {
   return kind.endsWith("y") ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-export const spec: CommandSpec = {
+export const command = defineWork(({ options }) => (options["dry-run"] ? "try" : "save"), {
   about: `Imports work. The kind of FILE is detected; --from names it.
   plan   Markdown: each heading \`Task N: Name\` becomes a task with its Files, Steps, Done When, Depends on and Skill. Import it again to update the tasks, even after renumbering or renaming: none is doubled, status, claims and WIP are never touched, done steps stay done, and tasks that left the plan are only named. A new task that is checked off in the plan starts as done.
   jsonl  what \`haversack export\` wrote: new things are added; of two versions the one changed later wins, and the report names the fields. If an id belongs to something else here, the import gets a new one.
@@ -103,30 +103,31 @@ Importing again adds nothing, and never undoes what was done here since: a task 
     "dry-run": flag("Only report."),
     agent: AGENT,
   },
-  examples: [
-    { run: "haversack import docs/plan.md --dry-run", says: "what a plan would become" },
-    { run: "haversack import docs/plan.md --epic E4829", says: "as a story of that epic" },
-    { run: "git show main:work.jsonl | haversack import -", says: "from another branch" },
-    { run: "haversack import ../other --from ohno", says: "from an ohno project" },
-    { run: "haversack import --from beads --dry-run", says: "what this project's beads would become" },
-  ],
+  examples: {
+    "haversack import docs/plan.md --dry-run": "what a plan would become",
+    "haversack import docs/plan.md --epic E4829": "as a story of that epic",
+    "git show main:work.jsonl | haversack import -": "from another branch",
+    "haversack import ../other --from ohno": "from an ohno project",
+    "haversack import --from beads --dry-run": "what this project's beads would become",
+  },
   json: "of a plan {dry_run?, story?: {id, title, is_new?}, created?: [{id, number, title}], updated?: [{id, number, title, fields}], unchanged?, gone?: [{id, number, title, status}], behind?: those checked off in the plan and open here, problems?: [{where, text}]}, where what a dry run would create has no id; else {file?, dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], recognized?: [{from, to}], problems?: [{where, text}], unchanged?: [id], left?: [{where, count, why}]}.",
-};
+  async run(call, work) {
+    const { options } = call;
+    const [file] = call.arguments;
+    const { from } = options;
+    if (file === undefined && (from === undefined || from === "plan" || from === "jsonl"))
+      throw new HaversackError("usage", "FILE is missing", {
+        hint: "name a plan, an export or another tool's project",
+      });
+    const name = file ?? ".";
+    const kind = from ?? kindOf(call, name);
+    const other = (["story", "epic", "sequential"] as const).find((option) => options[option] !== undefined);
+    if (kind !== "plan" && other) throw new HaversackError("usage", `--${other} is for plans, but ${name} is ${kind}`);
+    return importAs(kind, name, call, work);
+  },
+});
 
-export async function run(call: Call): Promise<ExitCode> {
-  const { options } = call;
-  const [file] = call.arguments;
-  const from = options["from"] as Kind | undefined;
-  if (file === undefined && (from === undefined || from === "plan" || from === "jsonl"))
-    throw new HaversackError("usage", "FILE is missing", { hint: "name a plan, an export or another tool's project" });
-  const name = file ?? ".";
-  const kind = from ?? kindOf(call, name);
-  const other = ["story", "epic", "sequential"].find((option) => options[option] !== undefined);
-  if (kind !== "plan" && other) throw new HaversackError("usage", `--${other} is for plans, but ${name} is ${kind}`);
-  return IMPORTS[kind](call, name, await openWork(call, options["dry-run"] ? "try" : "save"));
-}
-
-function kindOf({ io }: Call, name: string): Kind {
+function kindOf({ io }: Pick<Call, "io">, name: string): Kind {
   if (name === "-") return "jsonl";
   const path = resolve(io.cwd, name);
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -150,68 +151,63 @@ function kindOf({ io }: Call, name: string): Kind {
   return /\.(?:jsonl|ndjson)$/i.test(name) ? "jsonl" : "plan";
 }
 
-const IMPORTS: Readonly<Record<Kind, (call: Call, name: string, work: OpenWork) => Promise<ExitCode>>> = {
-  plan: async (call, name, { store, by, paths }) => {
+type ImportCall = Pick<
+  Call<{ "dry-run"?: boolean; story?: string; epic?: string; sequential?: boolean }>,
+  "io" | "options"
+>;
+
+async function importAs(kind: Kind, name: string, call: ImportCall, { store, by, paths }: OpenWork): Promise<Output> {
+  const { io } = call;
+  const { "dry-run": isDryRun = false } = call.options;
+  const path = resolve(io.cwd, name);
+  if (kind === "plan") {
     if (name === "-") throw new HaversackError("usage", "a plan is known by its file: name it");
     const text = await readFileOrStdin(call, name);
-    const file = relative(paths.root, resolve(call.io.cwd, name));
-    const given = inputOf<PlanFile>(call, "story", "epic", "sequential", "dry-run");
-    const plan: PlanFile = { ...given, file, text };
-    const report = await importPlan(store, plan, by);
-    print(call, viewPlan(report, plan), () => formatPlanReport(call, report, plan));
-    return report.problems.length > 0 ? 1 : 0;
-  },
-  jsonl: async (call, name, { store, by }) => {
-    const isDryRun = call.options["dry-run"] === true;
+    const given = inputOf(call, "story", "epic", "sequential", "dry-run");
+    const report = await importPlan(store, { ...given, file: relative(paths.root, path), text }, by);
+    return {
+      data: viewPlan(report, isDryRun),
+      text: () => formatPlanReport(io, report, isDryRun),
+      code: report.problems.length > 0 ? 1 : 0,
+    };
+  }
+  if (kind === "jsonl") {
     const { records, problems } = parseRecords(await readFileOrStdin(call, name));
     const taken = await store.importRecords(records, { isDryRun }, by);
     const report = { ...taken, problems: [...problems, ...taken.problems] };
-    print(call, importData(report, isDryRun), () => formatImport(call.io, report, isDryRun));
-    return report.problems.length > 0 ? 1 : 0;
-  },
-  ohno: async (call, name, { store, by }) => {
-    const isDryRun = call.options["dry-run"] === true;
-    return printForeign(call, await importOhno(store, { path: resolve(call.io.cwd, name), isDryRun }, by));
-  },
-  beads: foreign("beads"),
-  "task-master": foreign("task-master"),
-  backlog: foreign("backlog"),
-  github: foreign("github"),
-};
-
-function foreign(tool: ForeignTool): (call: Call, name: string, work: OpenWork) => Promise<ExitCode> {
-  return async (call, name, { store, by }) => {
-    const isDryRun = call.options["dry-run"] === true;
-    return printForeign(call, await importForeign(store, { tool, path: resolve(call.io.cwd, name), isDryRun }, by));
-  };
-}
-
-function printForeign(
-  call: Call,
-  { file, left, unchanged = [], ...report }: OhnoReport & { unchanged?: string[] },
-): ExitCode {
-  const isDryRun = call.options["dry-run"] === true;
-  const data = { file, ...importData(report, isDryRun), ...present({ unchanged, left }) };
-  print(call, data, () => {
-    const lines = left.map(({ where, count, why }) => `${where}, ${count} ${count === 1 ? "value" : "values"}: ${why}`);
-    const parts = [
+    return {
+      data: importData(report, isDryRun),
+      text: () => formatImport(io, report, isDryRun),
+      code: report.problems.length > 0 ? 1 : 0,
+    };
+  }
+  const found: OhnoReport & { unchanged?: string[] } =
+    kind === "ohno"
+      ? await importOhno(store, { path, isDryRun }, by)
+      : await importForeign(store, { tool: kind, path, isDryRun }, by);
+  const { file, left, unchanged = [], ...report } = found;
+  const text = () =>
+    [
       `From ${file}:`,
-      formatImport(call.io, report, isDryRun),
+      formatImport(io, report, isDryRun),
       ...some("Unchanged here, because the file does not say when they were changed:", unchanged),
-      ...some("Not carried over:", lines),
-    ];
-    return parts.join("\n");
-  });
-  return report.problems.length > 0 ? 1 : 0;
+      ...some(
+        "Not carried over:",
+        left.map(({ where, count, why }) => `${where}, ${counted(count, "value")}: ${why}`),
+      ),
+    ].join("\n");
+  const data = { file, ...importData(report, isDryRun), ...present({ unchanged, left }) };
+  return { data, text, code: report.problems.length > 0 ? 1 : 0 };
 }
 
-function viewPlan({ story, created, ...report }: PlanReport, { isDryRun = false }: PlanFile): object {
+function viewPlan({ story, created, ...report }: PlanReport, isDryRun: boolean): object {
   // A dry run makes up IDs; leave them out so nobody looks for them.
-  const view = ({ id, ...rest }: { id: string }, isNew: boolean) => (isNew && isDryRun ? rest : { id, ...rest });
+  const view = <Item extends { id: string }>({ id, ...rest }: Item, isNew: boolean) =>
+    isNew && isDryRun ? rest : { id, ...rest };
   return present({
     dry_run: isDryRun || undefined,
     story: story && {
-      ...view(pick(story), story.isNew),
+      ...view({ id: story.id, title: story.title }, story.isNew),
       ...(story.isNew && { is_new: true }),
     },
     created: created.map((task) => view(task, true)),
@@ -219,11 +215,7 @@ function viewPlan({ story, created, ...report }: PlanReport, { isDryRun = false 
   });
 }
 
-function pick({ id, title }: { id: string; title: string }) {
-  return { id, title };
-}
-
-function formatPlanReport({ io }: Call, report: PlanReport, { isDryRun = false }: PlanFile): string {
+function formatPlanReport(io: Io, report: PlanReport, isDryRun: boolean): string {
   const { story, created, updated, unchanged, gone, behind, problems } = report;
   const line = ({ id, number, title }: { id: string; number: string; title: string }, isMadeUp = false) =>
     `${isMadeUp ? "" : `${id}  `}${number ? `Task ${number}: ` : ""}${cleanLine(title)}`;

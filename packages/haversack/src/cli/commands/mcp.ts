@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { serveMcp } from "../../mcp/serve.ts";
-import { type Call, type CommandSpec, type ExitCode, flag, option, sayNote } from "../command.ts";
+import { defineCommand, flag, option, sayNote } from "../command.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Serves a coding client over MCP on standard input and output, until the input ends. Clients start it themselves once `haversack init` has connected it. The project is CLAUDE_PROJECT_DIR, else the working folder.",
   options: {
@@ -18,24 +18,22 @@ export const spec: CommandSpec = {
       "Serve the skills through MCP's skills extension too; a client that knows it may list them all.",
     ),
   },
-  examples: [
-    { run: "haversack mcp", says: "for a client's settings" },
-    { run: "haversack mcp --tools all", says: "with every tool" },
-  ],
+  examples: {
+    "haversack mcp": "for a client's settings",
+    "haversack mcp --tools all": "with every tool",
+  },
   json: "no effect: the protocol is JSON already.",
-};
-
-export async function run({ io, options }: Call): Promise<ExitCode> {
-  if (process.stdin.isTTY) sayNote(io, "waiting for an MCP client on standard input; Ctrl-D ends it");
-  // A server is idle most of the time, and a user may have many. By default V8 lets the space for new objects grow to 48 MB and keeps it. Its
-  // threads for garbage collection and the middle compiler cost another 15 MB at their peak.
-  const flags = ["--semi-space-growth-factor=1", "--optimize-for-size", "--single-threaded-gc", "--no-maglev"];
-  for (const flag of flags) setFlagsFromString(flag);
-  await serveMcp({
-    version: __VERSION__,
-    serveSkills: options["serve-skills"] === true,
-    // Loaded after the handshake, because it is nearly the whole program.
-    load: async () => (await import("../mcp-answers.ts")).mcpAnswers(io, options),
-  });
-  return 0;
-}
+  async run({ io, options }) {
+    if (process.stdin.isTTY) sayNote(io, "waiting for an MCP client on standard input; Ctrl-D ends it");
+    // A server is idle most of the time, and a user may have many. By default V8 lets the space for new objects grow to 48 MB and keeps it. Its
+    // threads for garbage collection and the middle compiler cost another 15 MB at their peak.
+    const flags = ["--semi-space-growth-factor=1", "--optimize-for-size", "--single-threaded-gc", "--no-maglev"];
+    for (const flag of flags) setFlagsFromString(flag);
+    await serveMcp({
+      version: __VERSION__,
+      serveSkills: options["serve-skills"] === true,
+      // Loaded after the handshake, because it is nearly the whole program.
+      load: async () => (await import("../mcp-answers.ts")).mcpAnswers(io, options),
+    });
+  },
+});

@@ -2,29 +2,17 @@
 import { cleanLine, stripControl } from "../../base/clean-text.ts";
 import { HaversackError, isFault } from "../../base/errors.ts";
 import { readInbox, sendMessage } from "../../engine/wake/messages.ts";
-import { readyAgent } from "../../engine/wake/prompt-agent.ts";
+import { previewPrompt, promptAgent, readyAgent } from "../../engine/wake/prompt-agent.ts";
 import { type Message, mentionsIn, speakerOf } from "../../wake/text.ts";
-import {
-  type Call,
-  type Command,
-  type ExitCode,
-  eachOne,
-  flag,
-  jsonLine,
-  option,
-  print,
-  sayError,
-  sayNote,
-  wholeNumber,
-} from "../command.ts";
+import { type Call, type ExitCode, flag, option, print, sayError, sayNote, wholeNumber } from "../command.ts";
 import { block, commandLine, formatAgo } from "../print-work.ts";
 import { paint, wrapColumns } from "../terminal.ts";
-import { BRANCH, branchOf, startReady, wakeParts } from "../wake.ts";
-import { inputOf, type OpenWork, openWork, readText } from "../work.ts";
+import { AGENT_NAME, BRANCH, BUDGET, branchOf, CLIENT, startReady, wakeParts } from "../wake.ts";
+import { defineWork, type OpenWork, readText } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
-const messageSend: Command = {
-  spec: {
+export const commands = {
+  "agent message": defineWork("save", {
     about:
       "Sends a message to agents. Whoever the text names with an @ gets it too. A running session is shown it at its next prompt, tool call or stop, an idle agent when it is woken the next time, or now with --wake.",
     arguments: [
@@ -42,29 +30,92 @@ const messageSend: Command = {
       branch: BRANCH,
       agent: { ...AGENT, about: "Who sends it (default: HAVERSACK_AGENT, else you)." },
     },
-    examples: [
-      { run: 'haversack agent message @backend @june "The key is in the vault now"', says: "to two agents" },
-      { run: 'haversack agent message @backend "Rebase, please" --wake', says: "and start backend if it is idle" },
-    ],
+    examples: {
+      'haversack agent message @backend @june "The key is in the vault now"': "to two agents",
+      'haversack agent message @backend "Rebase, please" --wake': "and start backend if it is idle",
+    },
     json: "{id, to}: to are the names of all who get it.",
-  },
-  async run(call) {
-    const work = await openWork(call, "save");
-    const { to, text: given } = await splitWords(call.arguments, work);
-    const text = (await readText(call, given)) ?? "";
-    if (to.length === 0 && mentionsIn(text).length === 0) {
-      throw new HaversackError("usage", "name at least one agent with an @", {
-        hint: 'as in `haversack agent message @backend "…"`',
-      });
-    }
-    if (call.options["wake"] && call.json)
-      throw new HaversackError("usage", "--wake and --json cannot be used together");
-    const subject = call.options["about"] as string | undefined;
-    const sent = await sendMessage({ to, text, subject, branch: branchOf(call) }, work);
-    const names = sent.to.map((name) => `@${name}`).join(", ");
-    print(call, { id: sent.id, to: sent.to }, () => `Sent ${sent.id} to ${names}.`);
-    return call.options["wake"] ? wakeAll(call, work, sent) : 0;
-  },
+    async run(call, work) {
+      const { to, text: given } = await splitWords(call.arguments, work);
+      const text = (await readText(call, given)) ?? "";
+      if (to.length === 0 && mentionsIn(text).length === 0) {
+        throw new HaversackError("usage", "name at least one agent with an @", {
+          hint: 'as in `haversack agent message @backend "…"`',
+        });
+      }
+      const { wake: isWaking, about: subject } = call.options;
+      if (isWaking && call.json) throw new HaversackError("usage", "--wake and --json cannot be used together");
+      const sent = await sendMessage({ to, text, subject, branch: branchOf(call) }, work);
+      const names = sent.to.map((name) => `@${name}`).join(", ");
+      await print(call, { data: { id: sent.id, to: sent.to }, text: `Sent ${sent.id} to ${names}.` });
+      return isWaking ? wakeAll(call, work, sent) : 0;
+    },
+  }),
+  "agent prompt": defineWork(({ options }) => (options.print ? "read" : "save"), {
+    about:
+      "Sends an agent a message and wakes it in its client (Claude Code, Codex, Gemini CLI or opencode): resumes its session headless, or starts a new one, with the packet as its prompt, and waits for it. Only this agent gets the message, whoever else it names. A session that still runs is left alone: the message reaches it at its next prompt, tool call or stop. Exit 1 then; else the client's own exit code. Give the client its permissions after --.",
+    arguments: [AGENT_NAME, { name: "MESSAGE", about: "the text; - reads it from standard input", required: true }],
+    rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
+    options: {
+      print: flag("Only print the packet with the message: nothing is stored, nobody is woken."),
+      new: flag("Start a new session even if one could be resumed."),
+      client: { ...CLIENT, about: "The client to start (default: the agent's own, else claude-code)." },
+      budget: BUDGET,
+      branch: BRANCH,
+      agent: { ...AGENT, about: "Who sends it (default: HAVERSACK_AGENT, else you)." },
+    },
+    examples: {
+      'haversack agent prompt backend "Check on task 2"': "stores it and resumes backend's session",
+      'haversack agent prompt backend "Fix the test" -- --permission-mode acceptEdits': "with leave to edit",
+      'haversack agent prompt backend "Check on task 2" --print': "what it would be given",
+    },
+    json: "only with --print: as for `haversack agent wake`.",
+    async run(call, work) {
+      const { print: isPreview, new: isNew, client, budget: budgetTokens } = call.options;
+      const [agent = "", given = ""] = call.arguments;
+      if (call.json && !isPreview) throw new HaversackError("usage", "--json needs --print: the client prints its own");
+      const text = (await readText(call, given)) ?? "";
+      const input = { agent, text, branch: branchOf(call), client, budgetTokens, isNew };
+      const parts = wakeParts(call, work);
+      if (isPreview) {
+        const { view, packet } = await previewPrompt(input, parts);
+        if (!call.json) sayNote(call.io, ...packet.problems);
+        return { data: view, text: packet.text, isVerbatim: true };
+      }
+      const prompted = await promptAgent(input, parts);
+      if (prompted.kind !== "running") return startReady(call, prompted, parts);
+      return { text: `${prompted.text}; the message is sent and will reach it at its next event` };
+    },
+  }),
+  "agent inbox": defineWork("read", {
+    about: "Shows the unread messages of agents, oldest first. Marks them as read, unless you use --keep-unread.",
+    arguments: [{ name: "AGENT", about: "names, with or without @ (default: HAVERSACK_AGENT)", many: true }],
+    options: {
+      all: flag("Include read messages, newest first."),
+      "keep-unread": flag("Only look: nothing is marked as read."),
+      limit: wholeNumber("N", "How many (default 20)."),
+      branch: BRANCH,
+    },
+    examples: {
+      "haversack agent inbox backend --keep-unread": "look, and leave them for the agent",
+      "haversack agent inbox --all --limit 5": "the last five, as the agent itself",
+    },
+    json: "[{id, from, from_user?, at, about?, text, read_at?}]. If some are left out, a note says how to get them.",
+    several: "list",
+    async run(call, work) {
+      const [agent] = call.arguments;
+      const { all: includeRead, "keep-unread": keepUnread, limit } = call.options;
+      const box = await readInbox({ agent, branch: branchOf(call), includeRead, keepUnread, limit }, work);
+      const { messages, views, total, leftOut } = box;
+      const none = `No ${includeRead ? "" : "unread "}messages for @${box.agent.name}.`;
+      const text = () => messages.map((message) => formatMessage(call, message, work.by.at)).join("\n\n") || none;
+      // Shown messages are now read, so the same command shows the next ones.
+      const isNext = !includeRead && !keepUnread;
+      const next = `\`${commandLine(call, isNext ? {} : { limit: total })}\` shows ${isNext ? "the next" : "all"}`;
+      const more = leftOut > 0 ? `${messages.length} of ${total} messages; ${next}` : undefined;
+      return { data: views, text, isVerbatim: true, more };
+    },
+  }),
 };
 
 /** Splits the leading names from the text. If no name has an @, the first word may be an agent's name. */
@@ -82,11 +133,7 @@ async function splitWords(words: readonly string[], { store }: OpenWork): Promis
 }
 
 /** Returns the first exit code that is not 0; all results are printed. */
-async function wakeAll(
-  call: Call,
-  work: OpenWork,
-  sent: { id: string; to: readonly string[]; text: string },
-): Promise<ExitCode> {
+async function wakeAll(call: Call, work: OpenWork, sent: Awaited<ReturnType<typeof sendMessage>>): Promise<ExitCode> {
   const parts = wakeParts(call, work);
   const branch = branchOf(call);
   let code: ExitCode = 0;
@@ -110,50 +157,6 @@ async function wakeAll(
   return code;
 }
 
-type Input = Parameters<typeof readInbox>[0];
-
-const inboxList: Command = {
-  spec: {
-    about: "Shows the unread messages of agents, oldest first. Marks them as read, unless you use --keep-unread.",
-    arguments: [{ name: "AGENT", about: "names, with or without @ (default: HAVERSACK_AGENT)", many: true }],
-    options: {
-      all: flag("Include read messages, newest first."),
-      "keep-unread": flag("Only look: nothing is marked as read."),
-      limit: wholeNumber("N", "How many (default 20)."),
-      branch: BRANCH,
-    },
-    examples: [
-      { run: "haversack agent inbox backend --keep-unread", says: "look, and leave them for the agent" },
-      { run: "haversack agent inbox --all --limit 5", says: "the last five, as the agent itself" },
-    ],
-    json: "[{id, from, from_user?, at, about?, text, read_at?}]. If some are left out, a note says how to get them.",
-  },
-  run: eachOne(
-    async (call): Promise<ExitCode> => {
-      const work = await openWork(call, "read");
-      const { io, json } = call;
-      const [agent] = call.arguments;
-      const options = inputOf<Input>(call, "all", "keep-unread", "limit");
-      const box = await readInbox({ agent, branch: branchOf(call), ...options }, work);
-      const { messages, views, total, leftOut } = box;
-      if (json) io.out(jsonLine(views));
-      else if (messages.length === 0) {
-        io.out(`No ${options.includeRead ? "" : "unread "}messages for @${box.agent.name}.\n`);
-      } else io.out(`${messages.map((message) => formatMessage(call, message, work.by.at)).join("\n\n")}\n`);
-      if (leftOut > 0) {
-        // Shown messages are now read, so the same command shows the next ones.
-        const isNext = !options.includeRead && !options.keepUnread;
-        const more = commandLine(call, isNext ? {} : { limit: total });
-        const line = `${messages.length} of ${total} messages; \`${more}\` shows ${isNext ? "the next" : "all"}`;
-        if (json) sayNote(io, line);
-        else io.out(`\n${line}.\n`);
-      }
-      return 0;
-    },
-    { isList: true },
-  ),
-};
-
 function formatMessage(
   { io }: Call,
   { id, from, isPerson = false, at, subject, text, readAt }: Message,
@@ -163,8 +166,3 @@ function formatMessage(
   const head = `${id}  ${paint(io, "bold", speakerOf({ from: cleanLine(from), isPerson }))}, ${formatAgo(at, now)}${about}${readAt ? ", read" : ""}`;
   return wrapColumns(`${head}\n${block(stripControl(text).trimEnd())}`, io.width);
 }
-
-export const commands: Readonly<Record<string, Command>> = {
-  "agent message": messageSend,
-  "agent inbox": inboxList,
-};

@@ -1,22 +1,11 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { recallOutput } from "../../engine/outputs/kept-outputs.ts";
 import { SqliteOutputs } from "../../store/sqlite/outputs/sqlite-outputs.ts";
-import {
-  type Call,
-  type CommandSpec,
-  type ExitCode,
-  flag,
-  jsonLine,
-  option,
-  print,
-  sayNote,
-  wholeNumber,
-} from "../command.ts";
-import { formatAgo, table } from "../print-work.ts";
+import { defineCommand, flag, type Io, type Output, option, sayNote, wholeNumber } from "../command.ts";
+import { dim, formatAgo, table } from "../print-work.ts";
 import { openProject } from "../project.ts";
-import { refuse } from "../work.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Prints a part of a tool output that was kept outside the window (see the setting outputs.replace_over). Without HANDLE it lists what is kept.",
   arguments: [{ name: "HANDLE", about: "the handle in the preview, such as K482913" }],
@@ -28,58 +17,47 @@ export const spec: CommandSpec = {
     all: flag("Print all of it."),
     limit: wholeNumber("N", "How many to list (default 20)."),
   },
-  examples: [
-    { run: "haversack recall", says: "lists what is kept" },
-    { run: "haversack recall K482913 --lines 40-80", says: "these lines, as they were printed" },
-    { run: "haversack recall K482913 --find TypeError", says: "where it says so" },
-    { run: "haversack recall K482913 --all > output.txt", says: "the whole text" },
-  ],
+  examples: {
+    "haversack recall": "lists what is kept",
+    "haversack recall K482913 --lines 40-80": "these lines, as they were printed",
+    "haversack recall K482913 --find TypeError": "where it says so",
+    "haversack recall K482913 --all > output.txt": "the whole text",
+  },
   json: "With HANDLE {handle, source, about, text, next?: {lines}|{chars}}, else [{handle, at, session_id, agent_id, source, lines, chars}].",
-};
-
-export function run(call: Call): ExitCode {
-  const { io, options, json } = call;
-  const { handle: store, config } = openProject(call, { access: "look" });
-  const shelf = new SqliteOutputs(store);
-  const [handle] = call.arguments;
-  if (handle === undefined) return list(call, shelf, { isOn: config["outputs.replace_over"] > 0 });
-  const all = options["all"] === true ? { maxChars: Number.MAX_SAFE_INTEGER } : {};
-  const most = options["max-chars"] === undefined ? {} : { maxChars: options["max-chars"] as number };
-  const found = recallOutput(shelf, handle, {
-    lines: options["lines"] as string | undefined,
-    chars: options["chars"] as string | undefined,
-    find: options["find"] as string | undefined,
-    ...most,
-    ...all,
-  });
-  if (found.kind !== "part") return refuse(call, { text: found.text });
-  const { source, about, text, next } = found;
-  if (json) {
-    io.out(jsonLine({ handle: handle.toUpperCase(), source, about, text, ...(next && { next }) }));
+  run(call) {
+    const { io, options, json } = call;
+    const { handle: store, config } = openProject(call, { access: "look" });
+    const shelf = new SqliteOutputs(store);
+    const [handle] = call.arguments;
+    if (handle === undefined)
+      return list(io, shelf.list(options.limit ?? 20), { isOn: config["outputs.replace_over"] > 0 });
+    const { lines, chars, find, all: isWhole, "max-chars": most } = options;
+    const maxChars = isWhole ? Number.MAX_SAFE_INTEGER : most;
+    const found = recallOutput(shelf, handle, { lines, chars, find, ...(maxChars !== undefined && { maxChars }) });
+    if (found.kind !== "part") return { text: found.text };
+    const { source, about, text, next } = found;
+    const data = { handle: handle.toUpperCase(), source, about, text, ...(next && { next }) };
+    const [way, range] = Object.entries(next ?? {})[0] ?? [];
+    const isNoted = !json && (next || text === "" || io.isTerminal);
+    const notes = isNoted ? [next ? `${about}; the next part: --${way} ${range}` : about] : [];
+    if (json || !isWhole) return { data, text, isVerbatim: true, notes };
+    // To the byte: what is redirected into a file must be the whole output and nothing else.
+    io.out(text);
+    sayNote(io, ...notes);
     return 0;
-  }
-  if (text !== "") io.out(text.endsWith("\n") || options["all"] === true ? text : `${text}\n`);
-  const [way, range] = Object.entries(next ?? {})[0] ?? [];
-  if (next || text === "" || io.isTerminal) sayNote(io, next ? `${about}; the next part: --${way} ${range}` : about);
-  return 0;
-}
+  },
+});
 
-function list(call: Call, shelf: SqliteOutputs, { isOn }: { isOn: boolean }): ExitCode {
-  const { io } = call;
-  const kept = shelf.list((call.options["limit"] as number | undefined) ?? 20);
+function list(io: Io, kept: ReturnType<SqliteOutputs["list"]>, { isOn }: { isOn: boolean }): Output {
   const now = new Date();
-  print(call, kept, () =>
-    kept.length === 0
-      ? `No tool output is kept.${isOn ? "" : " `haversack config set outputs.replace_over 20000`, then `haversack init`, keeps long ones and shows the model a preview."}`
-      : table(
-          io,
-          kept.map(({ handle, at, source, lines, chars }) => [
-            { text: handle },
-            { text: formatAgo(at, now), style: "dim" as const },
-            { text: `${lines} lines, ${chars} characters` },
-            { text: cleanLine(source, { maxChars: 80 }) },
-          ]),
-        ).join("\n"),
-  );
-  return 0;
+  const rows = kept.map(({ handle, at, source, lines, chars }) => [
+    handle,
+    dim(formatAgo(at, now)),
+    `${lines} lines, ${chars} characters`,
+    cleanLine(source, { maxChars: 80 }),
+  ]);
+  const how = isOn
+    ? ""
+    : " `haversack config set outputs.replace_over 20000`, then `haversack init`, keeps long ones and shows the model a preview.";
+  return { data: kept, text: table(io, rows).join("\n") || `No tool output is kept.${how}` };
 }

@@ -1,5 +1,4 @@
 /** `haversack work`: runs headless sessions one after another until the scope is done. */
-
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -34,7 +33,16 @@ import type { Run, RunProcess, RunScope, RunSession, RunStore } from "../../stor
 import type { Actor } from "../../store/work-store.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Task } from "../../work/task.ts";
-import { type Call, type Command, type ExitCode, flag, option, sayNote, wholeNumber } from "../command.ts";
+import {
+  type Call,
+  defineCommand,
+  type ExitCode,
+  flag,
+  type OptionsOf,
+  option,
+  sayNote,
+  wholeNumber,
+} from "../command.ts";
 import { asScope, clientOrNone, requireClient, requireReady, requireRepository, testsOf } from "../run-checks.ts";
 import { makeRunView } from "../run-view.ts";
 import { continueCommand, holdingRuns, isProcessAlive, machineName, runSpace } from "../seen-run.ts";
@@ -44,60 +52,58 @@ import { inputOf, type OpenWork, openWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
 import { isWired } from "./skills-defer.ts";
 
-const work: Command = {
-  spec: {
-    about:
-      "Works through the queue without you: claims a batch, starts the client headless with what the tasks need, follows it, runs the tests, and continues with the next session until the scope is done or a limit is reached. Uncommitted changes are kept after every session. Give the client its permissions after --. Exit 0: everything in the scope is done; 1: something is left.",
-    options: {
-      parallel: option("auto|N", "Tasks per session (default auto: 2 to 4, by success).", { short: "n" }),
-      epic: EPIC,
-      story: STORY,
-      all: flag("Work on everything that is ready."),
-      continue: flag("Continue the last run of this scope, with its options, where it stopped."),
-      client: option("NAME", "The client to start (default: headless.client). command: what headless.command names.", {
-        choices: [...Object.keys(STREAMED), "command"],
-      }),
-      "max-chains": wholeNumber(
-        "N",
-        "Start at most this many sessions (default: headless.max_chains). Fixers and reviewers do not count.",
-      ),
-      "max-tokens": wholeNumber("N", "Stop after this many tokens."),
-      "max-cost": option("USD", "Stop after this much money, if the client reports its cost.", {
-        type: "number",
-        minimum: 0.001,
-      }),
-      "max-minutes": wholeNumber("N", "Stop after this many minutes (default 480 if nothing else is limited)."),
-      isolate: flag(
-        "Each task in its own git worktree and branch with its own session, merged back when its tests are green.",
-      ),
-      "no-tests": flag("Run no tests. Nothing else checks the work then."),
-      "dry-run": flag("Print what would be claimed, told and started. Nothing is changed."),
-    },
-    rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
-    examples: [
-      { run: "haversack work --story S12", says: "until the story is done" },
-      {
-        run: "haversack work --all --max-cost 5 -- --permission-mode acceptEdits",
-        says: "everything, for at most 5 dollars",
-      },
-      { run: "haversack work --story S12 --dry-run", says: "what it would do" },
-      { run: "haversack work --story S12 --continue", says: "after a crash or a stop" },
-    ],
-    json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command, reviewers, limits}, and with --continue also {continues, checks: [{id, title}]}.",
+const OPTIONS = {
+  parallel: option("auto|N", "Tasks per session (default auto: 2 to 4, by success).", { short: "n" }),
+  epic: EPIC,
+  story: STORY,
+  all: flag("Work on everything that is ready."),
+  continue: flag("Continue the last run of this scope, with its options, where it stopped."),
+  client: option("NAME", "The client to start (default: headless.client). command: what headless.command names.", {
+    choices: [...Object.keys(STREAMED), "command"],
+  }),
+  "max-chains": wholeNumber(
+    "N",
+    "Start at most this many sessions (default: headless.max_chains). Fixers and reviewers do not count.",
+  ),
+  "max-tokens": wholeNumber("N", "Stop after this many tokens."),
+  "max-cost": option("USD", "Stop after this much money, if the client reports its cost.", {
+    type: "number",
+    minimum: 0.001,
+  }),
+  "max-minutes": wholeNumber("N", "Stop after this many minutes (default 480 if nothing else is limited)."),
+  isolate: flag(
+    "Each task in its own git worktree and branch with its own session, merged back when its tests are green.",
+  ),
+  "no-tests": flag("Run no tests. Nothing else checks the work then."),
+  "dry-run": flag("Print what would be claimed, told and started. Nothing is changed."),
+};
+
+type WorkCall = Call<OptionsOf<typeof OPTIONS>>;
+
+export const command = defineCommand({
+  about:
+    "Works through the queue without you: claims a batch, starts the client headless with what the tasks need, follows it, runs the tests, and continues with the next session until the scope is done or a limit is reached. Uncommitted changes are kept after every session. Give the client its permissions after --. Exit 0: everything in the scope is done; 1: something is left.",
+  options: OPTIONS,
+  rest: { name: "ARGS", about: "options for the client, such as --permission-mode acceptEdits" },
+  examples: {
+    "haversack work --story S12": "until the story is done",
+    "haversack work --all --max-cost 5 -- --permission-mode acceptEdits": "everything, for at most 5 dollars",
+    "haversack work --story S12 --dry-run": "what it would do",
+    "haversack work --story S12 --continue": "after a crash or a stop",
   },
+  json: "one event per line: {event, …}; with --dry-run {client, command, tasks, prompt, prompt_chars, test_command, reviewers, limits}, and with --continue also {continues, checks: [{id, title}]}.",
   async run(call) {
     const isDryRun = call.options["dry-run"] === true;
     const scope = scopeOf(call);
     const { parallel } = call.options;
-    if (parallel !== undefined) sizeOf(String(parallel));
+    if (parallel !== undefined) sizeOf(parallel);
     // A wrong setting could mean a wrong limit, command or test, and nobody watches the run.
     requireSettings(call.io, (key) => /^(?:headless|work)\./.test(key));
     return start(call, await openWork(call, isDryRun ? "try" : "save"), scope, isDryRun);
   },
-};
+});
 
-function scopeOf({ options }: Call): RunScope {
-  const { epic, story, all } = options as { epic?: string; story?: string; all?: boolean };
+function scopeOf({ options: { epic, story, all } }: WorkCall): RunScope {
   const given = [epic, story, all || undefined].filter((one) => one !== undefined);
   if (given.length !== 1) {
     throw new HaversackError("usage", given.length === 0 ? "work needs a scope" : "only one scope can be given", {
@@ -108,7 +114,7 @@ function scopeOf({ options }: Call): RunScope {
   return story !== undefined ? { kind: "story", id: story } : { kind: "all" };
 }
 
-async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: boolean): Promise<ExitCode> {
+async function start(call: WorkCall, open: OpenWork, asked: RunScope, isDryRun: boolean): Promise<ExitCode> {
   const { io, options } = call;
   const scope = await wholeScope(asked, open);
   const { runs } = open;
@@ -120,10 +126,10 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
   }
   // The worktrees and sessions of another machine's run are on that machine.
   const own = open.shared === undefined ? undefined : machine;
-  const continues = options["continue"] === true ? await runToContinue(scope, runs, own) : undefined;
+  const continues = options.continue ? await runToContinue(scope, runs, own) : undefined;
   const startedWith = optionsFile(open);
   const before = continues && startedWith.read(continues.id);
-  const clientId = (options["client"] as string | undefined) ?? continues?.client ?? open.config["headless.client"];
+  const clientId = options.client ?? continues?.client ?? open.config["headless.client"];
   const { client, program, problem } = isDryRun
     ? clientOrNone(clientId, call, open)
     : { ...requireClient(clientId, call, open), problem: undefined };
@@ -144,7 +150,7 @@ async function start(call: Call, open: OpenWork, asked: RunScope, isDryRun: bool
     sayNote(io, "every task of this scope is done");
     return 0;
   }
-  if (options["continue"] === true && !continues) {
+  if (options.continue && !continues) {
     sayNote(io, "no run of this scope was left to continue, so a new one starts");
   }
 
@@ -208,7 +214,7 @@ async function runToContinue(scope: RunScope, runs: RunStore, machine?: string):
 }
 
 /** Without our hooks and tools, a session cannot save its work in progress. Only Claude Code can still be asked to end, through its message input. */
-function notesFor(id: string, { title }: StreamedClient, { io }: Call): string[] {
+function notesFor(id: string, { title }: StreamedClient, { io }: WorkCall): string[] {
   const known = CLIENTS.find(({ name }) => name === id);
   const place = { cwd: io.cwd, env: io.env };
   if (!known || known.isPackaged?.(place) || isWired(known, place)) return [];
@@ -224,16 +230,16 @@ async function wholeScope(scope: RunScope, { store }: OpenWork): Promise<RunScop
 }
 
 /** Options that are not given come from the run that is resumed. */
-function optionsOf(call: Call, { config }: OpenWork, before: Partial<RunOptions> = {}): RunOptions {
+function optionsOf(call: WorkCall, { config }: OpenWork, before: Partial<RunOptions> = {}): RunOptions {
   const { options, rest = [] } = call;
   const given: Partial<RunLimits> = inputOf(call, "max-chains", "max-tokens", "max-cost", "max-minutes");
   const isLimited = given.maxChains !== undefined || given.maxTokens !== undefined || given.maxCostUsd !== undefined;
   const usual = { maxChains: config["headless.max_chains"], ...(!isLimited && { maxMinutes: DEFAULT_MINUTES }) };
   return {
-    size: options["parallel"] === undefined ? (before.size ?? "auto") : sizeOf(String(options["parallel"])),
+    size: options.parallel === undefined ? (before.size ?? "auto") : sizeOf(options.parallel),
     limits: { ...(before.limits ?? usual), ...given },
     args: rest.length > 0 || !before.args ? [...config["headless.args"], ...rest] : before.args,
-    isIsolated: options["isolate"] === true || (before.isIsolated ?? false),
+    isIsolated: options.isolate || (before.isIsolated ?? false),
     isTested: options["no-tests"] !== true && (before.isTested ?? true),
     ...(before.mergeInto !== undefined && { mergeInto: before.mergeInto }),
   };
@@ -277,7 +283,7 @@ function sizeOf(given: string): RunOptions["size"] {
 
 type Packet = (taskId: string, role?: string) => Promise<string>;
 
-function packetMaker(call: Call, open: OpenWork, client: string): Packet {
+function packetMaker(call: WorkCall, open: OpenWork, client: string): Packet {
   const parts = wakeParts(call, open);
   const known = PROFILED.has(client) ? { client } : {};
   return async (taskId, role) => {
@@ -304,7 +310,7 @@ interface DryRun {
   packet: Packet;
 }
 
-async function dryRun({ io, json }: Call, open: OpenWork, run: DryRun): Promise<ExitCode> {
+async function dryRun({ io, json }: WorkCall, open: OpenWork, run: DryRun): Promise<ExitCode> {
   const { scope, continues, clientId, client, program, problem, testCommand, packet } = run;
   const { size, args, limits, isIsolated } = run.runOptions;
   const left = continues ? await leftOf(continues, open) : NOTHING_LEFT;
@@ -400,7 +406,7 @@ interface Started {
   view: { on: RunParts["on"] };
 }
 
-function runParts({ io }: Call, open: OpenWork, started: Started): RunParts {
+function runParts({ io }: WorkCall, open: OpenWork, started: Started): RunParts {
   const { client, program, cwd, testCommand, packet, view } = started;
   const { config, handle, paths } = open;
   const storeId = fileId(handle.file);
@@ -555,5 +561,3 @@ function wait(ms: number, stop: StopSwitch): Promise<void> {
     if (stop.how !== undefined) end();
   });
 }
-
-export const commands: Readonly<Record<string, Command>> = { work };

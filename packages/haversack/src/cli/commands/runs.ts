@@ -5,25 +5,12 @@ import { type RunDay, type RunMetrics, readDays, readMetrics } from "../../engin
 import { readReport, reportData, reportText } from "../../runs/report.ts";
 import type { Run, RunSession, RunStore, RunTask, RunTest } from "../../store/run-store.ts";
 import { canDraw, columnsOf } from "../charts.ts";
-import {
-  type ArgumentSpec,
-  type Call,
-  type Command,
-  type ExitCode,
-  eachOne,
-  flag,
-  type Io,
-  option,
-  print,
-  several,
-  snakeKeys,
-  wholeNumber,
-} from "../command.ts";
-import { formatAgo, table } from "../print-work.ts";
+import { type ArgumentSpec, type Call, flag, type Io, option, snakeKeys, wholeNumber } from "../command.ts";
+import { dim, formatAgo, table } from "../print-work.ts";
 import { formatCost, formatTokens, percent, purposeOf } from "../run-view.ts";
 import { asSeen, type SeenRun, viewRun } from "../seen-run.ts";
 import { paint } from "../terminal.ts";
-import { openWork, refuse } from "../work.ts";
+import { defineWork } from "../work.ts";
 
 const RUN: ArgumentSpec = { name: "RUN", about: "run ID, or a unique prefix (3+ characters); default: the newest" };
 /** For commands that are about a run at work. */
@@ -32,7 +19,11 @@ const RUN_AT_WORK: ArgumentSpec = { ...RUN, about: `${RUN.about} at work` };
 /** For commands that take several. */
 const RUNS: ArgumentSpec = { ...RUN, many: true };
 
-async function findRun({ arguments: [id] }: Call, store: RunStore, { isAtWork = false } = {}): Promise<Run> {
+async function findRun(
+  { arguments: [id] }: Pick<Call, "arguments">,
+  store: RunStore,
+  { isAtWork = false } = {},
+): Promise<Run> {
   if (id !== undefined) return store.getRun(id);
   const runs = await store.listRuns({ limit: isAtWork ? MOST_RUNS : 1 });
   const newest = runs.find((run) => isAtWork && asSeen(run, new Date()).state === "running") ?? runs[0];
@@ -42,35 +33,174 @@ async function findRun({ arguments: [id] }: Call, store: RunStore, { isAtWork = 
   });
 }
 
-const runsList: Command = {
-  spec: {
+export const commands = {
+  "runs list": defineWork("read", {
     about: "Lists runs of headless sessions, newest first. A run whose process is gone is shown as interrupted.",
     options: { limit: wholeNumber("N", "How many (default 20).") },
-    examples: [{ run: "haversack runs list", says: "the last twenty" }],
+    examples: { "haversack runs list": "the last twenty" },
     json: "[{id, state, client, machine, scope, started_at, seen_at, ended_at?, stopped?, report?, remedy?}]; state: running, ended or interrupted.",
-  },
-  async run(call): Promise<ExitCode> {
-    const { runs: store, by } = await openWork(call, "read");
-    const { io, json, options } = call;
-    const runs = (await store.listRuns({ limit: (options["limit"] as number | undefined) ?? 20 })).map((run) =>
-      asSeen(run, by.at),
-    );
-    if (json) io.out(`${JSON.stringify(runs.map(viewRun))}\n`);
-    else if (runs.length === 0) io.out("No runs yet. `haversack work --help` says how to start one.\n");
-    else {
+    async run(call, { runs: store, by }) {
+      const found = await store.listRuns({ limit: call.options.limit ?? 20 });
+      const runs = found.map((run) => asSeen(run, by.at));
       const rows = runs.map((run) => [
-        { text: run.id },
-        { text: run.state },
-        { text: run.client },
-        { text: run.scope.kind === "all" ? "all" : run.scope.id },
-        { text: run.machine, style: "dim" as const },
-        { text: formatAgo(run.startedAt, by.at), style: "dim" as const },
-        { text: cleanLine(endOf(run, by.at), { maxChars: 120 }) },
+        run.id,
+        run.state,
+        run.client,
+        run.scope.kind === "all" ? "all" : run.scope.id,
+        dim(run.machine),
+        dim(formatAgo(run.startedAt, by.at)),
+        cleanLine(endOf(run, by.at), { maxChars: 120 }),
       ]);
-      io.out(`${table(io, rows).join("\n")}\n`);
-    }
-    return 0;
-  },
+      const none = "No runs yet. `haversack work --help` says how to start one.";
+      return { data: runs.map(viewRun), text: () => table(call.io, rows).join("\n") || none, isVerbatim: true };
+    },
+  }),
+  "runs show": defineWork("read", {
+    about: "Shows a run: its tasks, sessions, test runs, tokens and cost, and why it stopped.",
+    arguments: [RUNS],
+    examples: { "haversack runs show R4829": "one run" },
+    json: "{id, state, machine, stopped, tasks, decisions, next_steps, sessions, tests, batch_sizes, tokens, cost_usd?, …}: the keys of the report. For several a list of these.",
+    several: "blocks",
+    async run(call, { runs: store, by }) {
+      const run = asSeen(await findRun(call, store), by.at);
+      const stopped = run.remedy
+        ? `interrupted; continue with \`${run.remedy}\``
+        : (run.stopped ?? "not yet, it is at work");
+      const input = await readReport(run, stopped, store);
+      return { data: { ...reportData(input), ...viewRun(run) }, text: reportText(input), isVerbatim: true };
+    },
+  }),
+  "runs follow": defineWork("read", {
+    about:
+      "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0 if its whole scope is done.",
+    arguments: [RUN_AT_WORK],
+    examples: { "haversack runs follow": "the newest run at work" },
+    json: "one object per line: {event: session|test|task|end, …}.",
+    async run(call, { runs: store, changeMark, waitForChange }) {
+      const { id } = await findRun(call, store, { isAtWork: true });
+      const told = new Set<string>();
+      const tell = (event: string, line: string, data: object) => {
+        const text = call.json ? JSON.stringify({ event, ...data }) : line;
+        if (told.has(text)) return;
+        told.add(text);
+        call.io.out(`${text}\n`);
+      };
+      for (;;) {
+        const mark = changeMark();
+        const run = asSeen(await store.getRun(id), new Date());
+        for (const session of await store.listSessions(id)) tellSession(session, tell);
+        for (const test of await store.listTests(id)) tellTest(test, tell);
+        for (const task of await store.listTasks(id)) tellTask(task, tell);
+        if (call.io.hasReader?.() === false) return 0;
+        if (run.state === "running") {
+          await waitForChange(mark, LOOK_MS);
+          continue;
+        }
+        const why = run.remedy ? `interrupted; continue with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
+        tell("end", `Run ${id} ${why}`, viewRun(run));
+        return run.stopped?.startsWith("done") ? 0 : 1;
+      }
+    },
+  }),
+  "runs stop": defineWork("save", {
+    about:
+      "Stops a run: its sessions are asked to save and end, and get headless.grace_seconds for it. What they did is kept, and their tasks are free again.",
+    arguments: [{ ...RUN_AT_WORK, many: true }],
+    options: { now: flag("Do not wait for the sessions.") },
+    examples: {
+      "haversack runs stop R4829": "when its sessions have saved",
+      "haversack runs stop R4829 --now": "at once",
+    },
+    jsonOfEach: "{id, machine, is_now}",
+    several: "lines",
+    async run(call, { runs: store, by }) {
+      const run = asSeen(await findRun(call, store, { isAtWork: true }), by.at);
+      if (run.state !== "running") {
+        const more = run.remedy ? `; \`${run.remedy}\` continues it` : "";
+        return { text: `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}${more}` };
+      }
+      const isNow = call.options["now"] === true;
+      await store.requestStop(run.id, isNow ? "now" : "gracefully");
+      const how = isNow ? "is told to stop at once" : "is asked to save and stop; --now does not wait for that";
+      return { data: { id: run.id, machine: run.machine, isNow }, text: `Run ${run.id} on ${run.machine} ${how}.` };
+    },
+  }),
+  "runs drain": defineWork((call) => (call.arguments.length > 0 ? "save" : "read"), {
+    about:
+      "Drains a machine: its runs finish the tasks that they have and end, and no new run starts there until --undo. Without a machine: lists the drained ones.",
+    arguments: [{ name: "MACHINE", about: "its name, as `haversack runs list` shows it", many: true }],
+    options: { undo: flag("Let it work again.") },
+    examples: {
+      "haversack runs drain build-3": "before an update of build-3",
+      "haversack runs drain build-3 --undo": "when it is back",
+    },
+    json: "{machine, is_drained, runs: [id]}, for several a list of these; without a machine [name].",
+    several: "blocks",
+    async run(call, { runs: store, by, catchUp }) {
+      const [machine] = call.arguments;
+      if (machine === undefined) {
+        const names = await store.drainedMachines();
+        return { data: names, text: () => (names.length === 0 ? "No machine is drained." : names.join("\n")) };
+      }
+      const isDrained = call.options["undo"] !== true;
+      // Without the shared store, the runs of other machines are not known, and nothing would be saved.
+      if (!(await catchUp())) await store.setDrained(machine, isDrained);
+      const all = await store.listRuns({ limit: MOST_RUNS });
+      if (!all.some((run) => run.machine === machine) && !(await store.drainedMachines()).includes(machine)) {
+        const known = [...new Set(all.map((run) => run.machine))];
+        const hint = known.length > 0 ? `machines with runs: ${known.join(", ")}` : undefined;
+        return { text: `no run was ever made on "${machine}"`, hint };
+      }
+      await store.setDrained(machine, isDrained);
+      const ids: string[] = [];
+      for (const run of all) {
+        if (run.machine !== machine || asSeen(run, by.at).state !== "running") continue;
+        const asked = await store.stopRequest(run.id);
+        if (isDrained ? asked !== undefined : asked !== "drain") continue;
+        await store.requestStop(run.id, isDrained ? "drain" : undefined);
+        ids.push(run.id);
+      }
+      return {
+        data: { machine, isDrained, runs: ids },
+        text: () => {
+          if (!isDrained) return `${machine} may take tasks again.`;
+          const what = ids.length === 0 ? "has no run now" : `finishes what it has (${ids.join(", ")})`;
+          return `${machine} ${what} and takes no new tasks.`;
+        },
+      };
+    },
+  }),
+  metrics: defineWork("read", {
+    about:
+      "Shows how well runs go, from what was recorded: tasks per session, batches completed, interruptions, fixers, and the targets. In a terminal, small charts by day follow.",
+    options: {
+      since: option("DATE", "Only from this date on."),
+      "before-after": option("DATE", "Two columns: before this date, and from it on."),
+    },
+    examples: {
+      "haversack metrics --since 2026-11-01": "this month",
+      "haversack metrics --before-after 2026-11-15": "what a change has brought",
+    },
+    json: "{tasks_per_session, batch_completion, interruptions, restarts, chain_median, …}; with --before-after {before, after}.",
+    async run(call, { runs: store }) {
+      const from = dateOf(call, "since");
+      const cut = dateOf(call, "before-after");
+      const columns: [string, RunMetrics][] =
+        cut === undefined
+          ? [["value", await readMetrics({ from }, store)]]
+          : [
+              ["before", await readMetrics({ from, to: cut }, store)],
+              ["after", await readMetrics({ from: cut }, store)],
+            ];
+      const head = ["metric", ...columns.map(([name]) => name), "target"];
+      const rows = ROWS.map(({ name, target, read }) => [name, ...columns.map(([, one]) => read(one)), target]);
+      const text = async () => {
+        const days = canDraw(call.io) ? chart(call.io, await readDays({ from }, store)) : [];
+        return [...table(call.io, [head, ...rows]), ...days].join("\n");
+      };
+      return { data: asJson(columns), text, isVerbatim: true };
+    },
+  }),
 };
 
 function endOf(run: SeenRun, now: Date): string {
@@ -79,64 +209,8 @@ function endOf(run: SeenRun, now: Date): string {
   return run.remedy ? `continue with: ${run.remedy}` : (run.stopped ?? "");
 }
 
-const runsShow: Command = {
-  spec: {
-    about: "Shows a run: its tasks, sessions, test runs, tokens and cost, and why it stopped.",
-    arguments: [RUNS],
-    examples: [{ run: "haversack runs show R4829", says: "one run" }],
-    json: "{id, state, machine, stopped, tasks, decisions, next_steps, sessions, tests, batch_sizes, tokens, cost_usd?, …}: the keys of the report. For several a list of these.",
-  },
-  run: eachOne(async (call): Promise<ExitCode> => {
-    const { runs: store, by } = await openWork(call, "read");
-    const run = asSeen(await findRun(call, store), by.at);
-    const stopped = run.remedy
-      ? `interrupted; continue with \`${run.remedy}\``
-      : (run.stopped ?? "not yet, it is at work");
-    const input = await readReport(run, stopped, store);
-    if (call.json) call.io.out(`${JSON.stringify({ ...reportData(input), ...viewRun(run) })}\n`);
-    else call.io.out(reportText(input));
-    return 0;
-  }),
-};
-
 /** A process that died could not record its end. */
 const LOOK_MS = 10_000;
-
-const runsFollow: Command = {
-  spec: {
-    about:
-      "Watches a run from another terminal until it ends: sessions, tests, and what became of its tasks. Exit 0 if its whole scope is done.",
-    arguments: [RUN_AT_WORK],
-    examples: [{ run: "haversack runs follow", says: "the newest run at work" }],
-    json: "one object per line: {event: session|test|task|end, …}.",
-  },
-  async run(call): Promise<ExitCode> {
-    const { runs: store, changeMark, waitForChange } = await openWork(call, "read");
-    const { id } = await findRun(call, store, { isAtWork: true });
-    const told = new Set<string>();
-    const tell = (event: string, line: string, data: object) => {
-      const text = call.json ? JSON.stringify({ event, ...data }) : line;
-      if (told.has(text)) return;
-      told.add(text);
-      call.io.out(`${text}\n`);
-    };
-    for (;;) {
-      const mark = changeMark();
-      const run = asSeen(await store.getRun(id), new Date());
-      for (const session of await store.listSessions(id)) tellSession(session, tell);
-      for (const test of await store.listTests(id)) tellTest(test, tell);
-      for (const task of await store.listTasks(id)) tellTask(task, tell);
-      if (call.io.hasReader?.() === false) return 0;
-      if (run.state === "running") {
-        await waitForChange(mark, LOOK_MS);
-        continue;
-      }
-      const why = run.remedy ? `interrupted; continue with \`${run.remedy}\`` : `ended: ${run.stopped ?? ""}`;
-      tell("end", `Run ${id} ${why}`, viewRun(run));
-      return run.stopped?.startsWith("done") ? 0 : 1;
-    }
-  },
-};
 
 type Tell = (event: string, line: string, data: object) => void;
 
@@ -163,87 +237,6 @@ function tellTask({ taskId, title, state, evidence, summary }: RunTask, tell: Te
   const text = cleanLine(evidence ?? summary ?? "", { maxChars: 200 });
   tell("task", `  ${taskId} "${title}" ${state}${text === "" ? "" : `: ${text}`}`, { id: taskId, state, text });
 }
-
-const runsStop: Command = {
-  spec: {
-    about:
-      "Stops a run: its sessions are asked to save and end, and get headless.grace_seconds for it. What they did is kept, and their tasks are free again.",
-    arguments: [{ ...RUN_AT_WORK, many: true }],
-    options: { now: flag("Do not wait for the sessions.") },
-    examples: [
-      { run: "haversack runs stop R4829", says: "when its sessions have saved" },
-      { run: "haversack runs stop R4829 --now", says: "at once" },
-    ],
-    json: several("{id, machine, is_now}"),
-  },
-  run: eachOne(
-    async (call): Promise<ExitCode> => {
-      const { runs: store, by } = await openWork(call, "save");
-      const run = asSeen(await findRun(call, store, { isAtWork: true }), by.at);
-      if (run.state !== "running") {
-        const more = run.remedy ? `; \`${run.remedy}\` continues it` : "";
-        return refuse(call, {
-          text: `run ${run.id} ${run.state === "ended" ? "has ended" : "was interrupted"}${more}`,
-        });
-      }
-      const isNow = call.options["now"] === true;
-      await store.requestStop(run.id, isNow ? "now" : "gracefully");
-      const how = isNow ? "is told to stop at once" : "is asked to save and stop; --now does not wait for that";
-      print(call, { id: run.id, machine: run.machine, isNow }, () => `Run ${run.id} on ${run.machine} ${how}.`);
-      return 0;
-    },
-    { isBlock: false },
-  ),
-};
-
-const runsDrain: Command = {
-  spec: {
-    about:
-      "Drains a machine: its runs finish the tasks that they have and end, and no new run starts there until --undo. Without a machine: lists the drained ones.",
-    arguments: [{ name: "MACHINE", about: "its name, as `haversack runs list` shows it", many: true }],
-    options: { undo: flag("Let it work again.") },
-    examples: [
-      { run: "haversack runs drain build-3", says: "before an update of build-3" },
-      { run: "haversack runs drain build-3 --undo", says: "when it is back" },
-    ],
-    json: "{machine, is_drained, runs: [id]}, for several a list of these; without a machine [name].",
-  },
-  run: eachOne(async (call): Promise<ExitCode> => {
-    const [machine] = call.arguments;
-    const { runs: store, by, catchUp } = await openWork(call, machine === undefined ? "read" : "save");
-    if (machine === undefined) {
-      const names = await store.drainedMachines();
-      print(call, names, () => (names.length === 0 ? "No machine is drained." : names.join("\n")));
-      return 0;
-    }
-    const isDrained = call.options["undo"] !== true;
-    // Without the shared store, the runs of other machines are not known, and nothing would be saved.
-    if (!(await catchUp())) await store.setDrained(machine, isDrained);
-    const all = await store.listRuns({ limit: MOST_RUNS });
-    if (!all.some((run) => run.machine === machine) && !(await store.drainedMachines()).includes(machine)) {
-      const known = [...new Set(all.map((run) => run.machine))];
-      return refuse(call, {
-        text: `no run was ever made on "${machine}"`,
-        ...(known.length > 0 && { hint: `machines with runs: ${known.join(", ")}` }),
-      });
-    }
-    await store.setDrained(machine, isDrained);
-    const ids: string[] = [];
-    for (const run of all) {
-      if (run.machine !== machine || asSeen(run, by.at).state !== "running") continue;
-      const asked = await store.stopRequest(run.id);
-      if (isDrained ? asked !== undefined : asked !== "drain") continue;
-      await store.requestStop(run.id, isDrained ? "drain" : undefined);
-      ids.push(run.id);
-    }
-    print(call, { machine, isDrained, runs: ids }, () => {
-      if (!isDrained) return `${machine} may take tasks again.`;
-      const what = ids.length === 0 ? "has no run now" : `finishes what it has (${ids.join(", ")})`;
-      return `${machine} ${what} and takes no new tasks.`;
-    });
-    return 0;
-  }),
-};
 
 const MOST_RUNS = 1000;
 
@@ -274,43 +267,6 @@ const ROWS: readonly Row[] = [
   { name: "Runs", target: "", read: (one) => number(one.runs) },
 ];
 
-const metrics: Command = {
-  spec: {
-    about:
-      "Shows how well runs go, from what was recorded: tasks per session, batches completed, interruptions, fixers, and the targets. In a terminal, small charts by day follow.",
-    options: {
-      since: option("DATE", "Only from this date on."),
-      "before-after": option("DATE", "Two columns: before this date, and from it on."),
-    },
-    examples: [
-      { run: "haversack metrics --since 2026-11-01", says: "this month" },
-      { run: "haversack metrics --before-after 2026-11-15", says: "what a change has brought" },
-    ],
-    json: "{tasks_per_session, batch_completion, interruptions, restarts, chain_median, …}; with --before-after {before, after}.",
-  },
-  async run(call): Promise<ExitCode> {
-    const { runs: store } = await openWork(call, "read");
-    const from = dateOf(call, "since");
-    const cut = dateOf(call, "before-after");
-    const columns: [string, RunMetrics][] =
-      cut === undefined
-        ? [["value", await readMetrics({ from }, store)]]
-        : [
-            ["before", await readMetrics({ from, to: cut }, store)],
-            ["after", await readMetrics({ from: cut }, store)],
-          ];
-    if (call.json) call.io.out(`${JSON.stringify(asJson(columns))}\n`);
-    else {
-      const head = ["metric", ...columns.map(([name]) => name), "target"];
-      const rows = ROWS.map(({ name, target, read }) => [name, ...columns.map(([, one]) => read(one)), target]);
-      const lines = [head, ...rows].map((row) => row.map((text) => ({ text })));
-      const days = canDraw(call.io) ? chart(call.io, await readDays({ from }, store)) : [];
-      call.io.out(`${[...table(call.io, lines), ...days].join("\n")}\n`);
-    }
-    return 0;
-  },
-};
-
 /** As many of the newest days as fit, one column each. */
 function chart(io: Io, all: readonly RunDay[]): string[] {
   const days = all.slice(-Math.min(MOST_DAYS, Math.max(7, (io.width ?? 80) - 34)));
@@ -337,6 +293,7 @@ function chart(io: Io, all: readonly RunDay[]): string[] {
 const MOST_DAYS = 60;
 
 function asJson(columns: readonly [string, RunMetrics][]): object {
+  // `before` and `after` keep the keys of what is below them.
   const known = (one: RunMetrics) =>
     snakeKeys(Object.fromEntries(Object.entries(one).map(([key, value]) => [key, value ?? null]))) as object;
   const [[, only] = ["", undefined]] = columns;
@@ -344,19 +301,10 @@ function asJson(columns: readonly [string, RunMetrics][]): object {
   return Object.fromEntries(columns.map(([name, one]) => [name, known(one)]));
 }
 
-function dateOf({ options }: Call, name: string): Date | undefined {
+function dateOf({ options }: Pick<Call, "options">, name: string): Date | undefined {
   const given = options[name] as string | undefined;
   if (given === undefined) return undefined;
   const date = new Date(given);
   if (!Number.isNaN(date.getTime()) && /^\d{4}-\d\d-\d\d/.test(given)) return date;
   throw new HaversackError("usage", `--${name} must be a date such as 2026-11-18, not ${given}`);
 }
-
-export const commands: Readonly<Record<string, Command>> = {
-  "runs list": runsList,
-  "runs show": runsShow,
-  "runs follow": runsFollow,
-  "runs stop": runsStop,
-  "runs drain": runsDrain,
-  metrics,
-};

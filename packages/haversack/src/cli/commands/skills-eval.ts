@@ -8,15 +8,15 @@ import { evaluateSkills, type SkillEvaluation } from "../../engine/evaluate-skil
 import { openPool } from "../../engine/evaluation-pool.ts";
 import { placeOfNamed } from "../../engine/wired-place.ts";
 import { type LeaveOneOut, type Metrics, parseCases, type Thresholds } from "../../skills/evaluate.ts";
-import { type Call, type CommandSpec, type ExitCode, flag, option, print } from "../command.ts";
+import { type Call, defineCommand, flag, option, wholeNumber } from "../command.ts";
 import { findProject, targetFile } from "../project.ts";
 import { startProgress, wrapText } from "../terminal.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about: `Measures how well prompts find skills. The pool is every SKILL.md below DIR; a skill's ID is its folder's path from DIR. Cases are JSON lines {prompt, expected[], negative_for[]}, or with --skill the list [{query, should_trigger}] that authors keep.`,
   options: {
-    skills: option("FOLDER", "The folder with the skills. Required."),
-    cases: option("FILE", "The cases. Required."),
+    skills: option("FOLDER", "The folder with the skills. Required.", { needs: "" }),
+    cases: option("FILE", "The cases. Required.", { needs: "" }),
     skill: option("ID", "The skill that a should_trigger list is about."),
     where: option("KEY=VALUE", "Only cases whose field KEY has this value, such as half=held. Repeatable.", {
       repeat: true,
@@ -29,84 +29,60 @@ export const spec: CommandSpec = {
     "leave-one-out": flag(
       "For each source, also choose the two display thresholds on the other sources and measure on this one. The ranking's weights stay.",
     ),
-    seed: option("N", "For the random parts of the pool (default 1).", { type: "integer", minimum: 0 }),
-    misses: option("N", "How many misses to show (default 20).", { type: "integer", minimum: 0 }),
+    seed: wholeNumber("N", "For the random parts of the pool (default 1).", { minimum: 0 }),
+    misses: wholeNumber("N", "How many misses to show (default 20).", { minimum: 0 }),
   },
-  examples: [
-    { run: "haversack skill eval --skills .claude/skills --cases cases.jsonl", says: "rates and misses" },
-    { run: "haversack skill eval --skills . --skill api-errors --cases evals.json", says: "an author's own list" },
-    {
-      run: "haversack skill eval --skills pools/shop --cases cases.jsonl --where pool=shop",
-      says: "the cases of one pool",
-    },
-  ],
+  examples: {
+    "haversack skill eval --skills .claude/skills --cases cases.jsonl": "rates and misses",
+    "haversack skill eval --skills . --skill api-errors --cases evals.json": "an author's own list",
+    "haversack skill eval --skills pools/shop --cases cases.jsonl --where pool=shop": "the cases of one pool",
+  },
   json: "{skills, hidden_skills, hidden_cases, cases, positives, negatives, recall_at_1, recall_at_3, recall_at_5, mrr, in_front, cards, names, wrong_cards, wrong_shown, any_card_rate, any_shown_rate, mean_tokens, mean_answer_tokens, true_positive_rate (= cards), false_trigger_rate (= wrong_cards), p50_ms, p95_ms, sources: {name: rates}, mean: rates, macro: rates over sources with five positives, pools: {size: rates}, lengths: {words: rates}, leave_one_out?: {fitted, left_out}, misses: [{id, prompt, kind, text, skill?, missing_words?, add?, shown_then?}], problems}. A rate without cases is null.",
-};
-
-export function run(call: Call): ExitCode {
-  const { options, io } = call;
-  const folder = requirePath(call, "skills", "folder");
-  const file = requirePath(call, "cases", "file");
-  const results = options["results"] as string | undefined;
-  // Before the evaluation, which can take minutes.
-  const target = results && targetFile(call, results);
-  const { config } = findProject(call);
-  const skill = options["skill"] as string | undefined;
-  const { cases, problems } = parseCases(readFileSync(file, "utf8"), {
-    file,
-    where: ((options["where"] as string[] | undefined) ?? []).map(readCondition),
-    ...(skill && { skill }),
-  });
-  const lang = options["lang"] as string | undefined;
-  const wanted = lang ? cases.filter((entry) => entry.lang === undefined || entry.lang === lang) : cases;
-  if (wanted.length === 0) {
-    throw new HaversackError(
-      "refused",
-      `${file}: no case could be read${problems[0] ? `: ${problems[0].where}: ${problems[0].text}` : ""}`,
-    );
-  }
-  const isLeaveOneOut = options["leave-one-out"] === true;
-  if (isLeaveOneOut && new Set(wanted.map(({ source }) => source)).size < 2) {
-    throw new HaversackError("usage", "--leave-one-out needs cases of two sources or more");
-  }
-  const progress = startProgress(io, "Evaluating");
-  const found = evaluateSkills(openPool(folder, diskFileSystem), wanted, {
-    settings: { recommendThreshold: config["skills.recommend_threshold"], maxSkills: config["skills.max_skills"] },
-    seed: (options["seed"] as number | undefined) ?? 1,
-    isLeaveOneOut,
-    onProgress: progress.step,
-  });
-  progress.end();
-  if (skill && !found.ids.includes(skill)) {
-    const [guess] = nearest(skill, found.ids);
-    const advice = guess ? `did you mean ${guess}?` : `it has ${found.skills} skills`;
-    throw new HaversackError("usage", `the pool has no skill ${skill}; ${advice}`);
-  }
-  if (target) {
-    putFile(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""), placeOfNamed(target, io.cwd));
-  }
-  const { metrics, sources, mean, macro, pools, lengths, misses } = found;
-  const data = {
-    skills: found.skills,
-    hidden_skills: found.hiddenSkills,
-    hidden_cases: found.hiddenCases,
-    ...metrics,
-    p50_ms: round(found.p50Ms),
-    p95_ms: round(found.p95Ms),
-    sources,
-    mean,
-    macro,
-    pools,
-    lengths,
-    ...(found.leaveOneOut && { leave_one_out: found.leaveOneOut }),
-    misses,
-    problems: [...problems, ...found.problems],
-  };
-  print(call, data, () =>
-    formatEvaluation(found, { maxMisses: (options["misses"] as number | undefined) ?? 20, problems: problems.length }),
-  );
-  return 0;
-}
+  run(call) {
+    const { io } = call;
+    const { results, skill, lang, where = [], seed = 1, misses: maxMisses = 20 } = call.options;
+    const folder = requirePath(call, call.options.skills, "folder");
+    const file = requirePath(call, call.options.cases, "file");
+    // Before the evaluation, which can take minutes.
+    const target = results && targetFile(call, results);
+    const { config } = findProject(call);
+    const filters = { file, where: where.map(readCondition), ...(skill && { skill }) };
+    const { cases, problems } = parseCases(readFileSync(file, "utf8"), filters);
+    const wanted = lang ? cases.filter((entry) => entry.lang === undefined || entry.lang === lang) : cases;
+    if (wanted.length === 0) {
+      const why = problems[0] ? `: ${problems[0].where}: ${problems[0].text}` : "";
+      throw new HaversackError("refused", `${file}: no case could be read${why}`);
+    }
+    const isLeaveOneOut = call.options["leave-one-out"] === true;
+    if (isLeaveOneOut && new Set(wanted.map(({ source }) => source)).size < 2) {
+      throw new HaversackError("usage", "--leave-one-out needs cases of two sources or more");
+    }
+    const progress = startProgress(io, "Evaluating");
+    const found = evaluateSkills(openPool(folder, diskFileSystem), wanted, {
+      settings: { recommendThreshold: config["skills.recommend_threshold"], maxSkills: config["skills.max_skills"] },
+      seed,
+      isLeaveOneOut,
+      onProgress: progress.step,
+    });
+    progress.end();
+    if (skill && !found.ids.includes(skill)) {
+      const [guess] = nearest(skill, found.ids);
+      const advice = guess ? `did you mean ${guess}?` : `it has ${found.skills} skills`;
+      throw new HaversackError("usage", `the pool has no skill ${skill}; ${advice}`);
+    }
+    if (target) {
+      putFile(target, found.results.map((line) => `${JSON.stringify(line)}\n`).join(""), placeOfNamed(target, io.cwd));
+    }
+    const { skills, hiddenSkills, hiddenCases, metrics, sources, mean, macro, pools, lengths, leaveOneOut, misses } =
+      found;
+    const data = {
+      ...{ skills, hiddenSkills, hiddenCases, ...metrics, p50_ms: round(found.p50Ms), p95_ms: round(found.p95Ms) },
+      ...{ sources, mean, macro, pools, lengths, ...(leaveOneOut && { leaveOneOut }), misses },
+      problems: [...problems, ...found.problems],
+    };
+    return { data, text: () => formatEvaluation(found, { maxMisses, problems: problems.length }) };
+  },
+});
 
 const WIDTH = 80;
 
@@ -215,10 +191,8 @@ function readCondition(given: string): [string, string] {
   return [given.slice(0, at), given.slice(at + 1)];
 }
 
-function requirePath(call: Call, option: string, kind: "file" | "folder"): string {
-  const given = call.options[option] as string | undefined;
-  if (!given) throw new HaversackError("usage", `skill eval needs --${option}`);
-  const path = resolve(call.io.cwd, given);
+function requirePath({ io }: Pick<Call, "io">, given: string, kind: "file" | "folder"): string {
+  const path = resolve(io.cwd, given);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found) throw new HaversackError("not-found", `there is no ${kind} ${given}`);
   if (found.isDirectory() !== (kind === "folder")) throw new HaversackError("usage", `${given} is not a ${kind}`);

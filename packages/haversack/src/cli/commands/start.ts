@@ -6,24 +6,24 @@ import { CLIENTS } from "../../clients/table.ts";
 import { notAProject } from "../../engine/project.ts";
 import { findSkillSources } from "../../engine/skill-sources.ts";
 import { findSkillFiles } from "../../skills/skill-files.ts";
-import { type Call, type CommandSpec, type ExitCode, print } from "../command.ts";
+import { type Call, defineCommand } from "../command.ts";
 import { shortPath } from "../print-plan.ts";
 import { findProject, type Project } from "../project.ts";
+import { counted } from "../terminal.ts";
 import { wiringPlace } from "../wiring.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about: "Shows the status of this project, or how to set it up.",
-  examples: [{ run: "haversack", says: "where you are" }],
+  examples: { haversack: "where you are" },
   json: "as for `haversack status`; before `init` {is_set_up: false, project, clients, skills, command}, where command sets it up.",
-};
-
-export async function run(call: Call): Promise<ExitCode> {
-  const project = findProject(call);
-  if (existsSync(project.paths.state)) return (await import("./status.ts")).run({ ...call, name: "status" });
-  const found = lookAround(call, project);
-  print(call, { isSetUp: false, project: project.paths.root, ...found }, () => welcome(project, found).join("\n"));
-  return 0;
-}
+  async run(call) {
+    const project = findProject(call);
+    if (existsSync(project.paths.state)) return (await import("./status.ts")).command.run({ ...call, name: "status" });
+    const found = lookAround(call, project);
+    const data = { isSetUp: false, project: project.paths.root, ...found };
+    return { data, text: welcome(project, found).join("\n") };
+  },
+});
 
 interface Found {
   /** The coding clients that are used here. */
@@ -33,7 +33,7 @@ interface Found {
   command: string;
 }
 
-function lookAround(call: Call, { paths, config }: Project): Found {
+function lookAround(call: Pick<Call, "io" | "options" | "json">, { paths, config }: Project): Found {
   const program = call.io.env["npm_command"] === "exec" ? "npx haversack" : "haversack";
   const place = wiringPlace(call, { hasGuards: false });
   const clients = CLIENTS.filter((client) => client.find(place).length > 0).map(({ title }) => title);
@@ -55,7 +55,7 @@ function welcome({ paths }: Project, { clients, skills, command }: Found): strin
       : `Haversack is not set up in ${shortPath(paths.root)} yet${existsSync(join(paths.root, ".git")) ? "" : " (not a git repository)"}.`,
     ...(clients.length > 0
       ? [
-          `It would connect ${list(clients)}${skills === 0 ? "." : ` and index ${skills} ${skills === 1 ? "skill" : "skills"}.`}`,
+          `It would connect ${list(clients)}${skills === 0 ? "." : ` and index ${counted(skills, "skill")}.`}`,
           "It then recommends the skills that fit a prompt, and keeps tasks and handoffs.",
           `Type \`${command}\`: it shows every file that it would write, and asks first.`,
         ]

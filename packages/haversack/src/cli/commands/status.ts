@@ -8,26 +8,80 @@ import { projectStatus } from "../../engine/work/session-context.ts";
 import { listTasks } from "../../engine/work/tasks.ts";
 import { readSessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { processOfSession } from "../../store/sqlite/work/events/session-claims.ts";
-import type { TaskCounts } from "../../store/work-store.ts";
 import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
-import { type Call, type CommandSpec, type ExitCode, type Io, print, sayWarning } from "../command.ts";
-import { type Cell, formatClaim, formatCounts, formatSpan, table } from "../print-work.ts";
+import { type Io, sayWarning } from "../command.ts";
+import { type Cell, dim, formatClaim, formatCounts, formatSpan, table } from "../print-work.ts";
 import type { SeenRun } from "../seen-run.ts";
-import { paint } from "../terminal.ts";
-import { inputOf, type OpenWork, openWork } from "../work.ts";
+import { counted, paint } from "../terminal.ts";
+import { defineWork, inputOf, type OpenWork } from "../work.ts";
 import { EPIC, STORY } from "../work-options.ts";
 
 /** Most entries per kind, so that all fit on one screen. */
 const MOST = 8;
 
-export const spec: CommandSpec = {
+export const command = defineWork("read", {
   about:
     "Shows where the work stands, on one screen: whether Haversack is off, counts, what is in progress and by whom, what was left unfinished and where, what is blocked and why, and what comes next.",
   options: { epic: EPIC, story: STORY },
-  examples: [{ run: "haversack status --epic E4829", says: "of one epic" }],
+  examples: { "haversack status --epic E4829": "of one epic" },
   json: "{off?: why, shared?: {address, snapshot_at?, offline_since?, waiting, waiting_since?, conflicts}, tasks: {status: count, ready}, interrupted_runs?: [{id, remedy}], in_progress?: [{id, title, status, claim?: {agent, lease_until, unconfirmed?, session_ended?}}], left?: [{id, title, status, agent, worktree?, branch?, last_seen_at, ended_as}], review?: [{id, title, status}], blocked?: [{id, title, status, blockers}], next?: [{id, title, status, …}]}: the first eight of each; `task list` has all.",
-};
+  async run(call, work) {
+    const scope = inputOf(call);
+    const { counts, claims } = await projectStatus(scope, work);
+    const groups: Group[] = [];
+    for (const status of GROUPS) groups.push(await readGroup(status, scope, { work, claims }));
+    // Left work is not shown for a single epic or story.
+    const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
+    const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
+    const interrupted = await interruptedRuns(claims, work);
+    const off = offReason(work.paths, call.io.env);
+    const team = teamState(work.handle);
+    const view = present({
+      off,
+      shared: team && viewTeam(team),
+      // Kept even if 0, which says that nothing can be started.
+      tasks: { ...viewCounts(counts), ready: counts.ready },
+      interrupted_runs: interrupted.map(({ id, remedy }) => ({ id, remedy })),
+      left: left.slice(0, MOST).map(viewLeft),
+      ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
+      next: next.views,
+    });
+    const [tracked] = call.json ? [] : trackedInIndex(work.paths.root, ["haversack.db", ...LOG_NAMES]);
+    if (tracked !== undefined) {
+      const why = "whoever can push to this repository can replace it";
+      sayWarning(call.io, `git tracks .haversack/${tracked}: ${why} (\`haversack doctor\` says more)`);
+    }
+    const { io } = call;
+    const head = [
+      ...(off === undefined ? [] : [`${paint(io, "yellow", "Haversack is off")}: ${off}.`, ""]),
+      ...(team
+        ? [
+            `Shared at ${team.shared}: ${describeTeam(team, new Date())}.`,
+            ...(team.conflicts > 0 ? ["`haversack store conflicts` shows what was not saved there."] : []),
+            "",
+          ]
+        : []),
+    ];
+    const { ready, ...byStatus } = counts;
+    const all = Object.values(byStatus).reduce((sum, count) => sum + count, 0);
+    const isEmpty = next.ready === 0 && ready === 0 && all === 0;
+    const lines = () => [
+      `${counted(all, "task")}: ${formatCounts(counts)}`,
+      ...formatLeft(io, left, work.by.at),
+      ...groups.flatMap((group) => formatTasks(io, group, work.by.at)),
+      ...interrupted.flatMap(({ id, remedy }) => [
+        "",
+        `Run ${id} was interrupted and still holds tasks; \`${remedy}\` continues it.`,
+      ]),
+      ...formatNext(io, next.tasks, ready),
+    ];
+    const none = 'No tasks yet; `haversack task create "TITLE"` creates one.';
+    return { data: view, text: () => [...head, ...(isEmpty ? [none] : lines())].join("\n") };
+  },
+});
+
+const GROUPS = ["in_progress", "review", "blocked"] as const;
 
 type Scope = Parameters<typeof projectStatus>[0];
 interface Group {
@@ -36,67 +90,12 @@ interface Group {
   total: number;
 }
 
-export async function run(call: Call): Promise<ExitCode> {
-  const work = await openWork(call, "read");
-  const scope = inputOf<Scope>(call, "epic", "story");
-  const { counts, claims } = await projectStatus(scope, work);
-  const groups = [
-    await readGroup("in_progress", scope, { work, claims }),
-    await readGroup("review", scope, { work, claims }),
-    await readGroup("blocked", scope, { work, claims }),
-  ];
-  // Left work is not shown for a single epic or story.
-  const left = scope.epicId || scope.storyId ? [] : await work.store.listLeft({ limit: MOST + 1, at: work.by.at });
-  const next = await nextReady({ ...scope, limit: 3, fields: "standard" }, work);
-  const interrupted = await interruptedRuns(claims, work);
-  const off = offReason(work.paths, call.io.env);
-  const team = teamState(work.handle);
-  const view = present({
-    off,
-    shared: team && viewTeam(team),
-    // Kept even if 0, which says that nothing can be started.
-    tasks: { ...viewCounts(counts), ready: counts.ready },
-    interrupted_runs: interrupted.map(({ id, remedy }) => ({ id, remedy })),
-    left: left.slice(0, MOST).map(viewLeft),
-    ...Object.fromEntries(groups.map(({ status, tasks }) => [status, tasks.map(viewOne)])),
-    next: next.views,
-  });
-  const [tracked] = call.json ? [] : trackedInIndex(work.paths.root, ["haversack.db", ...LOG_NAMES]);
-  if (tracked !== undefined) {
-    const why = "whoever can push to this repository can replace it";
-    sayWarning(call.io, `git tracks .haversack/${tracked}: ${why} (\`haversack doctor\` says more)`);
-  }
-  print(call, view, () => {
-    const head = off === undefined ? [] : [`${paint(call.io, "yellow", "Haversack is off")}: ${off}.`, ""];
-    if (team)
-      head.push(`Shared at ${team.shared}: ${describeTeam(team, new Date())}.`, ...conflictHint(team.conflicts), "");
-    if (next.ready === 0 && Object.values(counts).every((count) => count === 0))
-      return [...head, 'No tasks yet; `haversack task create "TITLE"` creates one.'].join("\n");
-    return [
-      ...head,
-      summary(counts),
-      ...formatLeft(call.io, left, work.by.at),
-      ...groups.flatMap((group) => formatTasks(call.io, group, work.by.at)),
-      ...interrupted.flatMap(({ id, remedy }) => [
-        "",
-        `Run ${id} was interrupted and still holds tasks; \`${remedy}\` continues it.`,
-      ]),
-      ...formatNext(call.io, next.tasks, counts.ready),
-    ].join("\n");
-  });
-  return 0;
-}
-
 /** The code for runs is half of the program, so it is loaded only if a run holds a claim. */
 async function interruptedRuns(claims: readonly Claim[], { runs, by }: OpenWork): Promise<SeenRun[]> {
   if (!claims.some(({ agent }) => agent.startsWith("run-"))) return [];
   const { holdingRuns } = await import("../seen-run.ts");
   const found = await holdingRuns(claims, { runs, now: by.at });
   return found.filter(({ remedy }) => remedy);
-}
-
-function conflictHint(conflicts: number): string[] {
-  return conflicts > 0 ? ["`haversack store conflicts` shows what was not saved there."] : [];
 }
 
 async function readGroup(
@@ -135,17 +134,12 @@ function formatLeft(io: Io, left: readonly LeftTask[], now: Date): string[] {
   const rows = left
     .slice(0, MOST)
     .map(({ id, title, agent, worktree, lastSeenAt }): Cell[] => [
-      { text: `  ${id}` },
-      { text: `${cleanLine(agent)}, ${formatSpan(now.getTime() - lastSeenAt.getTime())} ago`, style: "dim" },
-      { text: worktree === undefined ? cleanLine(title) : `${cleanLine(title)} (in ${cleanLine(worktree)})` },
+      `  ${id}`,
+      dim(`${cleanLine(agent)}, ${formatSpan(now.getTime() - lastSeenAt.getTime())} ago`),
+      worktree === undefined ? cleanLine(title) : `${cleanLine(title)} (in ${cleanLine(worktree)})`,
     ]);
   const more = left.length > MOST ? ["  and more: `haversack task list --status todo --wip`"] : [];
   return ["", paint(io, "bold", "Left unfinished"), ...table(io, rows), ...more];
-}
-
-function summary({ ready, ...counts }: TaskCounts): string {
-  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return `${all} ${all === 1 ? "task" : "tasks"}: ${formatCounts({ ready, ...counts })}`;
 }
 
 const HEADINGS: Partial<Record<TaskStatus, string>> = {
@@ -157,9 +151,9 @@ const HEADINGS: Partial<Record<TaskStatus, string>> = {
 function formatTasks(io: Io, { status, tasks, total }: Group, now: Date): string[] {
   if (tasks.length === 0) return [];
   const rows = tasks.map(({ task, claim, isOver, reasons = [] }): Cell[] => [
-    { text: `  ${task.id}` },
-    { text: claim ? formatClaim(claim, now, { isOver }) : "", style: "dim" },
-    { text: [cleanLine(task.title), ...reasons.map((reason) => cleanLine(reason, { maxChars: 200 }))].join(": ") },
+    `  ${task.id}`,
+    dim(claim ? formatClaim(claim, now, { isOver }) : ""),
+    [cleanLine(task.title), ...reasons.map((reason) => cleanLine(reason, { maxChars: 200 }))].join(": "),
   ]);
   const more =
     total > tasks.length ? [`  ${total - tasks.length} more: \`haversack task list --status ${status}\``] : [];
@@ -168,12 +162,7 @@ function formatTasks(io: Io, { status, tasks, total }: Group, now: Date): string
 
 function formatNext(io: Io, tasks: readonly Task[], ready: number): string[] {
   if (tasks.length === 0) return ["", "Nothing is ready."];
-  const rows = tasks.map((task): Cell[] => [
-    { text: `  ${task.id}` },
-    { text: task.priority },
-    { text: task.type, style: "dim" },
-    { text: cleanLine(task.title) },
-  ]);
+  const rows = tasks.map((task): Cell[] => [`  ${task.id}`, task.priority, dim(task.type), cleanLine(task.title)]);
   const more = ready > tasks.length ? [`  ${ready - tasks.length} more ready: \`haversack next\``] : [];
   return ["", paint(io, "bold", "Next"), ...table(io, rows), ...more];
 }

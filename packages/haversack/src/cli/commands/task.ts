@@ -5,35 +5,14 @@ import { HaversackError } from "../../base/errors.ts";
 import { createTask, getTask, listTasks, type TaskFields, updateTask } from "../../engine/work/tasks.ts";
 import { projectPath } from "../../work/project-path.ts";
 import { viewTask } from "../../work/task-view.ts";
-import {
-  type Call,
-  type Command,
-  type ExitCode,
-  eachOne,
-  eachTask,
-  flag,
-  type OptionSpec,
-  option,
-  print,
-  several,
-} from "../command.ts";
+import { type Call, flag, option } from "../command.ts";
 import { type Above, formatTask, taskRow } from "../print-task.ts";
-import { printList } from "../print-work.ts";
-import {
-  changesOf,
-  inputOf,
-  isNarrowed,
-  LIST_INPUT,
-  type OpenWork,
-  openWork,
-  readList,
-  requireChanges,
-  TASKS,
-} from "../work.ts";
+import { listOutput } from "../print-work.ts";
+import { changesOf, defineWork, inputOf, isNarrowed, type OpenWork, readList, requireChanges, TASKS } from "../work.ts";
 import { AGENT, EPIC, FIELDS, listOptions, PRIORITY, STORY, TASK_STATUS, TASK_TYPE, text } from "../work-options.ts";
 import type { TreeRoot } from "../work-tree.ts";
 
-const TASK_FIELDS: Readonly<Record<string, OptionSpec>> = {
+const TASK_FIELDS = {
   story: option("ID", "The story it belongs to."),
   parent: option("ID", "The task it is a part of."),
   type: TASK_TYPE,
@@ -52,6 +31,11 @@ const TASK_FIELDS: Readonly<Record<string, OptionSpec>> = {
   assignee: option("NAME", "Who should do it."),
 };
 
+/** Type and priority always have a value. */
+const CLEARS = Object.keys(TASK_FIELDS)
+  .filter((name) => name !== "type" && name !== "priority")
+  .map((name) => (name === "step" ? "steps" : name));
+
 async function readTaskFields(call: Call, root: string): Promise<TaskFields> {
   const changes = await changesOf(call, "title", ...Object.keys(TASK_FIELDS));
   const files = readList(call.options["files"]);
@@ -59,8 +43,8 @@ async function readTaskFields(call: Call, root: string): Promise<TaskFields> {
   return changes;
 }
 
-const taskCreate: Command = {
-  spec: {
+export const commands = {
+  "task create": defineWork("save", {
     about: "Creates a task. A title is enough; `task update` adds the rest later.",
     arguments: [{ name: "TITLE", about: "what to do, in one line", required: true }],
     options: {
@@ -71,116 +55,62 @@ const taskCreate: Command = {
       source: option("TEXT", "Where it comes from, such as an issue's address."),
       agent: AGENT,
     },
-    examples: [
-      { run: 'haversack task create "Fix the login form" --type bug --priority P1', says: "an important bug" },
-      {
-        run: 'haversack task create "Add tests" --story S4829 --depends-on T1207 --files src/a.ts,src/b.ts',
-        says: "in a story, after T1207",
-      },
-      { run: 'haversack task create "Rate limits" --description - < notes.md', says: "its description from a file" },
-    ],
+    examples: {
+      'haversack task create "Fix the login form" --type bug --priority P1': "an important bug",
+      'haversack task create "Add tests" --story S4829 --depends-on T1207 --files src/a.ts,src/b.ts':
+        "in a story, after T1207",
+      'haversack task create "Rate limits" --description - < notes.md': "its description from a file",
+    },
     json: "{id, title, status}.",
-  },
-  async run(call): Promise<ExitCode> {
-    const work = await openWork(call, "save");
-    const [title = ""] = call.arguments;
-    const dependsOn = readList(call.options["depends-on"]);
-    const source = call.options["source"] as string | undefined;
-    const task = await createTask(
-      {
-        ...(await readTaskFields(call, work.paths.root)),
-        title,
-        ...(dependsOn && { dependsOn }),
-        ...(source !== undefined && { source }),
-      },
-      work,
-    );
-    print(call, viewTask(task, "minimal"), () => `Created task ${task.id}: ${cleanLine(task.title)}`);
-    return 0;
-  },
-};
-
-/** Type and priority always have a value. */
-const CLEARS = Object.keys(TASK_FIELDS)
-  .filter((name) => name !== "type" && name !== "priority")
-  .map((name) => (name === "step" ? "steps" : name));
-
-const taskUpdate: Command = {
-  spec: {
+    async run(call, work, title) {
+      const { "depends-on": dependsOn, source } = call.options;
+      const fields = await readTaskFields(call, work.paths.root);
+      const task = await createTask({ ...fields, title, dependsOn: readList(dependsOn), source }, work);
+      return { data: viewTask(task, "minimal"), text: `Created task ${task.id}: ${cleanLine(task.title)}` };
+    },
+  }),
+  "task update": defineWork("save", {
     about:
       "Changes fields of tasks; the rest stays. Files and steps are replaced as a whole. The status has commands of its own: `task claim`, `done`, `review`, `block`, `unblock`, `reopen` and `archive`.",
     arguments: [TASKS],
     options: {
       title: option("TEXT", "A new title."),
       ...TASK_FIELDS,
-      clear: option("FIELD", `Empty a field: ${CLEARS.join(", ")}.`, {
-        repeat: true,
-        choices: CLEARS,
-      }),
+      clear: option("FIELD", `Empty a field: ${CLEARS.join(", ")}.`, { repeat: true, choices: CLEARS }),
       agent: AGENT,
     },
-    examples: [
-      { run: "haversack task update T4829 --priority P0 --skill api-errors", says: "first in line, with a skill" },
-      { run: "haversack task update T4829 --clear story --clear estimate", says: "out of its story, no estimate" },
-    ],
-    json: several("{id, title, status}"),
-  },
-  async run(call) {
-    const work = await openWork(call, "save");
-    const changes = await readTaskFields(call, work.paths.root);
-    requireChanges(call, changes);
-    return eachTask(call, call.arguments, async (taskId) => {
+    examples: {
+      "haversack task update T4829 --priority P0 --skill api-errors": "first in line, with a skill",
+      "haversack task update T4829 --clear story --clear estimate": "out of its story, no estimate",
+    },
+    jsonOfEach: "{id, title, status}",
+    several: "lines",
+    async run(call, work, taskId) {
+      const changes = await readTaskFields(call, work.paths.root);
+      requireChanges(call, changes);
       const task = await updateTask({ taskId, ...changes }, work);
-      return {
-        kind: "done",
-        view: viewTask(task, "minimal"),
-        text: `Changed task ${task.id}: ${cleanLine(task.title)}`,
-      };
-    });
-  },
-};
-
-const taskShow: Command = {
-  spec: {
+      return { data: viewTask(task, "minimal"), text: `Changed task ${task.id}: ${cleanLine(task.title)}` };
+    },
+  }),
+  "task show": defineWork("read", {
     about:
       "Shows tasks with everything around them: who holds a task, what it waits for, its sub-tasks, its work in progress.",
     arguments: [TASKS],
     options: { fields: { ...FIELDS, about: `${FIELDS.about} Default: standard.` } },
-    examples: [
-      { run: "haversack task show T4829", says: "for reading" },
-      { run: "haversack task show T4829 --json --fields full", says: "everything, for a script" },
-    ],
-    json: several(
+    examples: {
+      "haversack task show T4829": "for reading",
+      "haversack task show T4829 --json --fields full": "everything, for a script",
+    },
+    jsonOfEach:
       "{id, title, status, description?, acceptance_criteria?, task_type, priority, skill?, files?, steps?, waits_for?, sub_tasks?: [{id, title, status}], blockers?, note?, aliases?, alias_of?}; with --fields full also story_id, epic_id, parent_id, wip, claim, times and the rest; left_out counts tasks around it that are not shown",
-    ),
-  },
-  async run(call) {
-    const work = await openWork(call, "read");
-    const input = inputOf<Parameters<typeof getTask>[0]>(call, "fields");
-    const show = async (taskId: string) => {
-      const { task, view, leftOut } = await getTask({ taskId, ...input }, work);
-      const text = call.json
-        ? ""
-        : formatTask(call.io, task, { ...(await readAbove(task, work)), leftOut }, work.by.at);
-      return { kind: "done" as const, view, text };
-    };
-    return eachTask(call, call.arguments, show, { isBlock: true });
-  },
-};
-
-async function readAbove(
-  { storyId, epicId, parentId }: { storyId?: string; epicId?: string; parentId?: string },
-  { store, by }: OpenWork,
-): Promise<Pick<Above, "story" | "epic" | "parent">> {
-  return {
-    parent: parentId && `${parentId} ${(await store.getTask(parentId, by.at)).title}`,
-    story: storyId && `${storyId} ${(await store.getStory(storyId)).title}`,
-    epic: epicId && `${epicId} ${(await store.getEpic(epicId)).title}`,
-  };
-}
-
-const taskList: Command = {
-  spec: {
+    several: "blocks",
+    async run({ arguments: [taskId = ""], options, io }, work) {
+      const { task, view, leftOut } = await getTask({ taskId, fields: options.fields }, work);
+      const text = async () => formatTask(io, task, { ...(await readAbove(task, work)), leftOut }, work.by.at);
+      return { data: view, text };
+    },
+  }),
+  "task list": defineWork("read", {
     about:
       "Lists tasks: in progress first, then review, blocked, todo in the queue's order, and done, newest first. --tree shows epics, their stories, tasks and sub-tasks, and only counts what is done. Archived tasks are listed only with --status archived.",
     arguments: [{ name: "ID", about: "epics or stories: only their tasks", many: true }],
@@ -200,56 +130,51 @@ const taskList: Command = {
       ...listOptions(50),
       fields: FIELDS,
     },
-    examples: [
-      { run: "haversack task list --status todo --limit 10", says: "the first ten that are to do" },
-      { run: "haversack task list E4829 --json --fields standard", says: "those of an epic, for a script" },
-      { run: "haversack task list --tree", says: "everything that is open" },
-    ],
+    examples: {
+      "haversack task list --status todo --limit 10": "the first ten that are to do",
+      "haversack task list E4829 --json --fields standard": "those of an epic, for a script",
+      "haversack task list --tree": "everything that is open",
+    },
     json: "[{id, title, status}]; --fields standard and full add more. With --tree [{kind, id, title, status, done?, stories?: [{…, tasks?: [{id, title, status, tasks?}]}]}]: done counts tasks that are not listed. If some are left out, a note says how to get them.",
-  },
-  run: eachOne(
-    async (call) => {
-      const work = await openWork(call, "read");
-      const input = inputOf<Parameters<typeof listTasks>[0]>(
-        call,
-        ...["status", "priority", "type", "assignee", "parent", "wip", "find", "epic", "story"],
-        ...LIST_INPUT,
-      );
-      const planFile = call.options["plan"] as string | undefined;
+    several: "list",
+    async run(call, work) {
+      const input = inputOf(call);
       const root = await findRoot(call, input, work);
-      if (call.options["tree"]) return (await import("../work-tree.ts")).showTree(call, root, work);
+      if (call.options.tree) return (await import("../work-tree.ts")).treeOutput(call, root, work);
       const scope = root && { [root.kind === "epic" ? "epicId" : "storyId"]: root.id };
-      const listed = await listTasks({ ...input, planFile, ...scope }, work);
+      const listed = await listTasks({ ...input, planFile: call.options.plan, ...scope }, work);
       const claims = call.json ? [] : await work.store.listClaims({ at: work.by.at });
       const holders = new Map(claims.map((claim) => [claim.taskId, claim]));
-      printList(call, {
+      return listOutput(call, {
         nouns: ["task", "tasks"],
         listed,
         row: (task) => taskRow(task, holders.get(task.id)),
         none: isNarrowed(call) ? "No tasks match." : 'No tasks yet; `haversack task create "TITLE"` creates one.',
       });
-      return 0;
     },
-    { isList: true },
-  ),
+  }),
 };
+
+async function readAbove(
+  { storyId, epicId, parentId }: { storyId?: string; epicId?: string; parentId?: string },
+  { store, by }: OpenWork,
+): Promise<Pick<Above, "story" | "epic" | "parent">> {
+  return {
+    parent: parentId && `${parentId} ${(await store.getTask(parentId, by.at)).title}`,
+    story: storyId && `${storyId} ${(await store.getStory(storyId)).title}`,
+    epic: epicId && `${epicId} ${(await store.getEpic(epicId)).title}`,
+  };
+}
 
 /** The epic or story that was named by argument or option. */
 async function findRoot(
-  { arguments: [named], options }: Call,
+  { arguments: [named], options }: Pick<Call<{ tree?: boolean }>, "arguments" | "options">,
   { epicId, storyId }: { epicId?: string | undefined; storyId?: string | undefined },
   { store }: OpenWork,
 ): Promise<TreeRoot | undefined> {
-  const wanted = named ?? (options["tree"] ? (storyId ?? epicId) : undefined);
+  const wanted = named ?? (options.tree ? (storyId ?? epicId) : undefined);
   if (wanted === undefined) return undefined;
   const { kind, id } = await store.findId(wanted);
   if (kind === "epic" || kind === "story") return { kind, id };
   throw new HaversackError("input-invalid", `task list takes an epic or a story, but ${id} is a ${kind}`);
 }
-
-export const commands: Readonly<Record<string, Command>> = {
-  "task create": taskCreate,
-  "task list": taskList,
-  "task show": taskShow,
-  "task update": taskUpdate,
-};

@@ -10,27 +10,51 @@ import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store
 import type { TaskCounts } from "../../store/work-store.ts";
 import { viewCounts } from "../../work/task-view.ts";
 import { bar, canDraw } from "../charts.ts";
-import { type Call, type CommandSpec, type ExitCode, flag, type Io, option, print } from "../command.ts";
-import { type Cell, formatAgo, formatCounts, formatSpan, table } from "../print-work.ts";
+import { defineCommand, flag, type Io, option } from "../command.ts";
+import { type Cell, dim, formatAgo, formatCounts, formatSpan, table } from "../print-work.ts";
 import { openProject } from "../project.ts";
 import { formatCost, formatTokens } from "../run-view.ts";
 import { openScreen } from "../screen.ts";
 import { asSeen, type RunSummary, summarizeRun } from "../seen-run.ts";
-import { paint } from "../terminal.ts";
+import { counted, paint } from "../terminal.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Shows what is going on in this project and keeps it up to date: open sessions and how full their windows are, who holds which task and for how long, and headless runs. q or Ctrl-C ends it. Without a terminal it prints this once.",
   options: {
     once: flag("Print it once and exit."),
     every: option("SECONDS", "How often to look (default 2).", { type: "number", minimum: 0.5, maximum: 3600 }),
   },
-  examples: [
-    { run: "haversack top", says: "until you press q" },
-    { run: "haversack top --json", says: "once, for a script" },
-  ],
+  examples: {
+    "haversack top": "until you press q",
+    "haversack top --json": "once, for a script",
+  },
   json: "once: {at, tasks: {status: count, ready}, sessions: [{session_id, agent_id, client, prompts, window, last_seen_at, task_ids, context?: {used_tokens, window_tokens, is_assumed, at}}], claims: [{task_id, title?, agent, claimed_at, lease_until}], runs: [{id, state, client, machine, scope, started_at, batch_size, sessions, tokens, cost_usd, fill?, tasks: [{id, title, state}], …}]}; is_assumed: the client does not say how large its window is, and the setting headless.window_tokens is used. Open sessions of the last day, and runs that are at work, were interrupted or ended in the last hour.",
-};
+  async run(call) {
+    const { io, json, options } = call;
+    // Reports a wrong setting, a missing project or a foreign store.
+    const { paths, close } = openProject(call, { access: "look" });
+    close();
+    const kept = new KeptProject({ cwd: io.cwd, env: io.env, mustStay: true });
+    const live = new LiveWork(kept);
+    const read = () => live.read({ marks: {}, at: new Date() }, (parts) => look(parts, io));
+    try {
+      if (json || options.once || !io.isTerminal || io.env["TERM"] === "dumb") {
+        const state = await read();
+        return { data: viewOf(state), text: () => frame(io, state).join("\n") };
+      }
+      live.keepUp();
+      await watch(io, {
+        read,
+        name: cleanLine(basename(paths.root)),
+        everyMs: (options.every ?? DEFAULT_SECONDS) * 1000,
+      });
+      return 0;
+    } finally {
+      await live.close();
+    }
+  },
+});
 
 const DEFAULT_SECONDS = 2;
 const HOUR_MS = 3_600_000;
@@ -40,36 +64,6 @@ const MOST_CLAIMS = 200;
 const MOST_RUNS = 20;
 
 type State = Awaited<ReturnType<typeof look>>;
-
-export async function run(call: Call): Promise<ExitCode> {
-  const { io, json, options } = call;
-  // Reports a wrong setting, a missing project or a foreign store.
-  const { paths, close } = openProject(call, { access: "look" });
-  close();
-  const kept = new KeptProject({ cwd: io.cwd, env: io.env, mustStay: true });
-  const live = new LiveWork(kept);
-  const read = () => live.read({ marks: {}, at: new Date() }, (parts) => look(parts, io));
-  try {
-    if (json || options["once"] === true || !canRedraw(io)) {
-      const state = await read();
-      print(call, viewOf(state), () => frame(io, state).join("\n"));
-      return 0;
-    }
-    live.keepUp();
-    await watch(io, { read, name: cleanLine(basename(paths.root)), everyMs: secondsOf(options) * 1000 });
-    return 0;
-  } finally {
-    await live.close();
-  }
-}
-
-function canRedraw({ isTerminal, env }: Io): boolean {
-  return isTerminal && env["TERM"] !== "dumb";
-}
-
-function secondsOf(options: Call["options"]): number {
-  return (options["every"] as number | undefined) ?? DEFAULT_SECONDS;
-}
 
 /** Shows read errors in the view and tries again: a store may be locked or restored for a moment. */
 async function watch(
@@ -170,10 +164,10 @@ function frame(io: Io, { at, counts, claims, titles, sessions, runs }: State): s
       claims.map(({ taskId, agent, leaseUntil }) => {
         const leftMs = leaseUntil.getTime() - at.getTime();
         return [
-          { text: `  ${taskId}` },
-          { text: cleanLine(agent, { maxChars: 24 }) },
+          `  ${taskId}`,
+          cleanLine(agent, { maxChars: 24 }),
           leaseCell(leftMs),
-          { text: cleanLine(titles.get(taskId) ?? "") },
+          cleanLine(titles.get(taskId) ?? ""),
         ];
       }),
       "Nobody holds a task.",
@@ -198,18 +192,18 @@ function sessionRow(io: Io, { session, fill, taskIds }: State["sessions"][number
   const { client, sessionId, agentId, promptCount, lastSeenAt } = session;
   const name = agentId ? `${sessionId.slice(0, 8)}/${agentId.slice(0, 8)}` : sessionId.slice(0, 8);
   return [
-    { text: `  ${client}` },
-    { text: cleanLine(name) },
+    `  ${client}`,
+    cleanLine(name),
     fill
       ? shareCell(
           io,
           fill.usedTokens / fill.windowTokens,
           ` of ${formatTokens(fill.windowTokens)}${fill.isAssumed ? "?" : ""}`,
         )
-      : { text: "" },
-    { text: `${promptCount} ${promptCount === 1 ? "prompt" : "prompts"}` },
-    { text: formatAgo(lastSeenAt, now), style: "dim" },
-    { text: taskIds.join(", ") },
+      : "",
+    counted(promptCount, "prompt"),
+    dim(formatAgo(lastSeenAt, now)),
+    taskIds.join(", "),
   ];
 }
 
@@ -226,19 +220,16 @@ function leaseCell(leftMs: number): Cell {
 
 function runRow(io: Io, run: RunSummary, now: Date): Cell[] {
   const done = run.tasks.filter(({ state }) => state === "done").length;
-  const words = `${run.sessions} ${run.sessions === 1 ? "session" : "sessions"}, batch ${run.batch_size}`;
+  const words = `${counted(run.sessions, "session")}, batch ${run.batch_size}`;
   const style = run.state === "running" ? "green" : run.state === "interrupted" ? "red" : "dim";
   return [
-    { text: `  ${run.id}` },
+    `  ${run.id}`,
     { text: run.state, style },
-    { text: run.client },
-    { text: run.scope },
-    run.fill === undefined ? { text: "" } : shareCell(io, run.fill),
-    { text: `${done} of ${run.tasks.length} done` },
-    { text: `${formatTokens(run.tokens)} tokens${run.cost_usd > 0 ? formatCost(run.cost_usd) : ""}` },
-    {
-      text: cleanLine(run.remedy ?? run.stopped ?? `${words}, started ${formatAgo(run.started_at, now)}`),
-      style: "dim",
-    },
+    run.client,
+    run.scope,
+    run.fill === undefined ? "" : shareCell(io, run.fill),
+    `${done} of ${run.tasks.length} done`,
+    `${formatTokens(run.tokens)} tokens${run.cost_usd > 0 ? formatCost(run.cost_usd) : ""}`,
+    dim(cleanLine(run.remedy ?? run.stopped ?? `${words}, started ${formatAgo(run.started_at, now)}`)),
   ];
 }

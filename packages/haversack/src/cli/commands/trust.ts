@@ -15,23 +15,70 @@ import {
 } from "../../engine/trust-project.ts";
 import { whyNotWritable } from "../../store/sqlite/connect.ts";
 import { broughtData, formatBrought, formatUnread } from "../brought-along.ts";
-import { type Call, type CommandSpec, type ExitCode, flag, option, print, say, sayError, sayNote } from "../command.ts";
+import { type Call, defineCommand, flag, option, print, say, sayError, sayNote } from "../command.ts";
 import { ask } from "../terminal.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Shows the parts of this repository that Haversack uses only after you accept them, and asks for each: a store in .haversack/ that you did not make, settings that reach outside the project or load text unasked, templates, and rules that load a skill's text unasked. Run it after you clone, move or copy a project whose store you want to keep using.",
   options: {
     yes: flag("Accept everything without asking."),
     only: option("PART", `Accept only this part: ${TRUST_PARTS.join(", ")}; separate several by commas.`),
   },
-  examples: [
-    { run: "haversack trust", says: "look, then decide on each part" },
-    { run: "haversack trust --yes", says: "accept it, for a script or a container" },
-    { run: "haversack trust --only settings,rules --yes", says: "these two, and nothing else" },
-  ],
+  examples: {
+    "haversack trust": "look, then decide on each part",
+    "haversack trust --yes": "accept it, for a script or a container",
+    "haversack trust --only settings,rules --yes": "these two, and nothing else",
+  },
   json: "{accepted, untrusted, parts: [{path, about, bytes, tracked, link?}], store: {rows, tasks: [title], messages: [{sender, text}]}, settings: [{key, value, why, accepted}], templates: [{path, role, chars, accepted, changed}], rules: [{path, skill, why, triggers, loads, accepted, changed}], unread: [{path, why}]}: untrusted says why the store is not used, or null; store has the newest tasks and messages of a database that is not used, else null; unread has files that are links or too large; accepted is true when nothing of it, or of --only, is left to accept.",
-};
+  async run(call) {
+    const { io } = call;
+    const wanted = partsOf(call.options.only);
+    const paths = projectPaths(io.cwd, io.env);
+    if (!existsSync(paths.state)) {
+      throw new HaversackError("not-found", `there is no ${paths.state}, so there is nothing to trust`, {
+        hint: "`haversack init` sets Haversack up here",
+      });
+    }
+    const brought = broughtAlong(paths, io.env);
+    const all = partsToTrust(brought);
+    const open = all.filter((part) => wanted.includes(part));
+    const refused = whyRefused(brought, open);
+    // Needed only for the decision: a store that cannot be accepted is not read.
+    const look = refused ? undefined : lookIntoStore(paths);
+    if (open.length === 0) {
+      const none =
+        all.length === 0
+          ? `: everything in ${paths.state} is yours.`
+          : ` in ${wanted.join(", ")}. \`haversack trust\` shows what else is there.`;
+      const unread = brought.unread.length > 0 ? `\n${formatUnread(brought)}` : "";
+      return { data: { accepted: true, ...broughtData(brought, { look }) }, text: `Nothing to accept${none}${unread}` };
+    }
+    if (!call.json) say(io, `${paths.root}\n${formatBrought(brought, { look })}`);
+    if (refused) throw refused;
+    const { chosen, isAsked } = await choose(call, open);
+    const way = open.includes("store") && !chosen.includes("store") && !call.json ? ownWay(brought) : undefined;
+    if (chosen.length === 0) {
+      await print(call, { data: { accepted: false, ...broughtData(brought, { look }) }, text: "" });
+      if (isAsked) sayError(io, "nothing was accepted");
+      else sayError(io, "nothing was accepted: there is no terminal to ask in", "--yes accepts what is shown");
+      if (way) sayNote(io, way);
+      return 1;
+    }
+    acceptBrought(paths, brought, { at: new Date(), only: chosen });
+    const isUsable = bringIndexUpToDate(paths, io.env);
+    const isAll = open.every((part) => chosen.includes(part));
+    const what = all.length === chosen.length ? "Accepted." : `Accepted: ${chosen.join(", ")}.`;
+    const when = isUsable
+      ? "from now on, in all work trees of this repository"
+      : "as soon as the local state is accepted too";
+    return {
+      data: { accepted: isAll, ...broughtData(broughtAlong(paths, io.env), { look }) },
+      text: `${what} It is used ${when}.`,
+      notes: way ? [way] : [],
+    };
+  },
+});
 
 const QUESTIONS: Readonly<Record<TrustPart, string>> = {
   store: "Use the local state?",
@@ -39,56 +86,6 @@ const QUESTIONS: Readonly<Record<TrustPart, string>> = {
   templates: "Use the templates?",
   rules: "Use the rules?",
 };
-
-export async function run(call: Call): Promise<ExitCode> {
-  const { io } = call;
-  const wanted = partsOf(call.options["only"] as string | undefined);
-  const paths = projectPaths(io.cwd, io.env);
-  if (!existsSync(paths.state)) {
-    throw new HaversackError("not-found", `there is no ${paths.state}, so there is nothing to trust`, {
-      hint: "`haversack init` sets Haversack up here",
-    });
-  }
-  const brought = broughtAlong(paths, io.env);
-  const all = partsToTrust(brought);
-  const open = all.filter((part) => wanted.includes(part));
-  const refused = whyRefused(brought, open);
-  // Needed only for the decision: a store that cannot be accepted is not read.
-  const look = refused ? undefined : lookIntoStore(paths);
-  if (open.length === 0) {
-    print(call, { accepted: true, ...broughtData(brought, { look }) }, () =>
-      [
-        all.length === 0
-          ? `Nothing to accept: everything in ${paths.state} is yours.`
-          : `Nothing to accept in ${wanted.join(", ")}. \`haversack trust\` shows what else is there.`,
-        ...(brought.unread.length > 0 ? [formatUnread(brought)] : []),
-      ].join("\n"),
-    );
-    return 0;
-  }
-  if (!call.json) say(io, `${paths.root}\n${formatBrought(brought, { look })}`);
-  if (refused) throw refused;
-  const { chosen, isAsked } = await choose(call, open);
-  const way = open.includes("store") && !chosen.includes("store") && !call.json ? ownWay(brought) : undefined;
-  if (chosen.length === 0) {
-    print(call, { accepted: false, ...broughtData(brought, { look }) }, () => "");
-    if (isAsked) sayError(io, "nothing was accepted");
-    else sayError(io, "nothing was accepted: there is no terminal to ask in", "--yes accepts what is shown");
-    if (way) sayNote(io, way);
-    return 1;
-  }
-  acceptBrought(paths, brought, { at: new Date(), only: chosen });
-  const isUsable = bringIndexUpToDate(paths, io.env);
-  const isAll = open.every((part) => chosen.includes(part));
-  print(call, { accepted: isAll, ...broughtData(broughtAlong(paths, io.env), { look }) }, () => {
-    const what = all.length === chosen.length ? "Accepted." : `Accepted: ${chosen.join(", ")}.`;
-    return isUsable
-      ? `${what} It is used from now on, in all work trees of this repository.`
-      : `${what} It is used as soon as the local state is accepted too.`;
-  });
-  if (way) sayNote(io, way);
-  return 0;
-}
 
 /** What to do if the user does not want the existing store. */
 function ownWay({ untrusted, parts }: BroughtAlong): string | undefined {

@@ -6,7 +6,8 @@ import { projectPaths } from "../../engine/project.ts";
 import { applyUninstall, forgetPaused, ignoredInReceipt, planUninstall } from "../../engine/uninstall.ts";
 import { checkoutOf } from "../../engine/wired-place.ts";
 import { readReceipt } from "../../engine/wiring-receipt.ts";
-import { type Call, type CommandSpec, type ExitCode, print, say } from "../command.ts";
+import { defineCommand, print, say } from "../command.ts";
+import { scopeOf } from "../project.ts";
 import {
   chosenClients,
   describeCheckout,
@@ -15,7 +16,6 @@ import {
   notWritten,
   planData,
   receiptFolder,
-  scopeOf,
   showNotes,
   showPlan,
   WIRING_OPTIONS,
@@ -24,88 +24,82 @@ import {
 
 const { client, project, user, diff, "dry-run": dryRun, yes } = WIRING_OPTIONS;
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Removes what `haversack init` and `haversack skill defer` put into the clients' settings, and nothing else. What Haversack stored in .haversack/ stays. In a git worktree it removes what that worktree has; other checkouts stay connected.",
   options: {
-    client: { ...client!, about: "This client alone (default: all)." },
-    project: { ...project!, about: "What `init` wrote for this project (default)." },
-    user: { ...user!, about: "What `init --user` wrote." },
-    diff: diff!,
-    "dry-run": { ...dryRun!, about: "Show what would be removed, write nothing." },
-    yes: yes!,
+    client: { ...client, about: "This client alone (default: all)." },
+    project: { ...project, about: "What `init` wrote for this project (default)." },
+    user: { ...user, about: "What `init --user` wrote." },
+    diff,
+    "dry-run": { ...dryRun, about: "Show what would be removed, write nothing." },
+    yes,
   },
-  examples: [
-    { run: "haversack uninstall", says: "this project, after a question" },
-    { run: "haversack uninstall --user --dry-run", says: "only show what would go" },
-  ],
+  examples: {
+    "haversack uninstall": "this project, after a question",
+    "haversack uninstall --user --dry-run": "only show what would go",
+  },
   json: "{scope, changes: [{clients, path, about, kind, lines}], written, state, stays: [text]}: kind is change or remove; state is the folder that stays; stays names files that a person has changed, what other worktrees still need, and what was ignored in wiring.json.",
-};
+  async run(call) {
+    const paths = projectPaths(call.io.cwd, call.io.env);
+    const scope = scopeOf(call);
+    // The receipt says what to remove, and somebody else's could name anything. We know without it what `init` would write.
+    const untrusted = scope === "project" ? distrust(paths) : undefined;
+    const folder = untrusted ? undefined : receiptFolder(scope, paths);
+    const { clients, others } = chosenClients(call);
+    const place = wiringPlace(call, { hasGuards: false });
+    const planned = planUninstall(clients, place, folder, others);
+    const stays = [
+      ...clients.flatMap((one) => one.leftovers?.(place) ?? []),
+      ...(folder === undefined ? [] : ignoredInReceipt([...clients, ...others], place, folder)),
+      ...(folder === undefined ? [] : notesOnOthers(clients, place, readReceipt(folder))),
+    ];
+    const checkout = checkoutOf(call.io.cwd);
+    if (untrusted)
+      stays.push(
+        `${untrusted.why}; so nothing is read from it, and deferred skills stay as they are (${untrusted.hint})`,
+      );
+    if (scope === "user") {
+      // Their settings belong to the project, and only there is it known whether something else loads the skills.
+      const hidden = deferredProjects(paths).map((project) => `${project} has deferred skills`);
+      stays.push(...hidden.map((text) => `${text}: \`haversack doctor\` there says whether anything still loads them`));
+    }
+    const state = existsSync(paths.state) ? paths.state : undefined;
+    const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null, stays });
+    if (!call.json) showNotes(call.io, stays);
 
-export async function run(call: Call): Promise<ExitCode> {
-  const paths = projectPaths(call.io.cwd, call.io.env);
-  const scope = scopeOf(call);
-  // The receipt says what to remove, and somebody else's could name anything. We know without it what `init` would write.
-  const untrusted = scope === "project" ? distrust(paths) : undefined;
-  const folder = untrusted ? undefined : receiptFolder(scope, paths);
-  const { clients, others } = chosenClients(call);
-  const place = wiringPlace(call, { hasGuards: false });
-  const planned = planUninstall(clients, place, folder, others);
-  const stays = [
-    ...clients.flatMap((one) => one.leftovers?.(place) ?? []),
-    ...(folder === undefined ? [] : ignoredInReceipt([...clients, ...others], place, folder)),
-    ...(folder === undefined ? [] : notesOnOthers(clients, place, readReceipt(folder))),
-  ];
-  const checkout = checkoutOf(call.io.cwd);
-  if (untrusted)
-    stays.push(
-      `${untrusted.why}; so nothing is read from it, and deferred skills stay as they are (${untrusted.hint})`,
-    );
-  if (scope === "user") {
-    // Their settings belong to the project, and only there is it known whether something else loads the skills.
-    const hidden = deferredProjects(paths).map((project) => `${project} has deferred skills`);
-    stays.push(...hidden.map((text) => `${text}: \`haversack doctor\` there says whether anything still loads them`));
-  }
-  const state = existsSync(paths.state) ? paths.state : undefined;
-  const report = (written: boolean) => ({ scope, changes: planData(planned), written, state: state ?? null, stays });
-  if (!call.json) showNotes(call.io, stays);
+    const forgetDeferred = () => {
+      if (folder === undefined) return;
+      forgetPaused(clients, place, folder);
+      if (others.length === 0) forgetCheckout(folder, call.io.cwd);
+      noteDeferredProject(paths);
+    };
 
-  const forgetDeferred = () => {
-    if (folder === undefined) return;
-    forgetPaused(clients, place, folder);
-    if (others.length === 0) forgetCheckout(folder, call.io.cwd);
-    noteDeferredProject(paths);
-  };
-
-  if (planned.length === 0) {
-    if (scope === "project" && !call.options["dry-run"]) forgetDeferred();
-    print(call, report(false), () =>
-      scope === "user"
-        ? "Nothing of Haversack in your own settings. For this project: `haversack uninstall`"
-        : `Nothing of Haversack in the settings of this ${checkout.here === checkout.main ? "project" : "worktree"}. For your own settings: \`haversack uninstall --user\``,
-    );
-    return 0;
-  }
-  if (!call.json) {
-    say(call.io, `To be removed from ${scope === "user" ? "all your projects" : describeCheckout(checkout)}:`);
-    showPlan(call, planned, checkout.here);
-  }
-  if (call.options["dry-run"]) {
-    print(call, report(false), () => `Nothing was written (--dry-run)${moreLines(call)}.`);
-    return 0;
-  }
-  const answer = await mayWrite(call, "Remove this?", planned);
-  if (answer !== "yes") {
-    print(call, report(false), () => "");
-    return notWritten(call, answer, "--yes removes what is shown");
-  }
-  applyUninstall(planned, folder);
-  if (scope === "project") forgetDeferred();
-  print(call, report(true), () =>
-    [
-      "Done. Sessions that are running keep their hooks until they end.",
-      ...(state ? [`What was stored stays in ${state}; it is yours to keep or delete.`] : []),
-    ].join("\n"),
-  );
-  return 0;
-}
+    if (planned.length === 0) {
+      if (scope === "project" && !call.options["dry-run"]) forgetDeferred();
+      const here = checkout.here === checkout.main ? "project" : "worktree";
+      const where =
+        scope === "user"
+          ? "your own settings. For this project: `haversack uninstall`"
+          : `the settings of this ${here}. For your own settings: \`haversack uninstall --user\``;
+      return { data: report(false), text: `Nothing of Haversack in ${where}` };
+    }
+    if (!call.json) {
+      say(call.io, `To be removed from ${scope === "user" ? "all your projects" : describeCheckout(checkout)}:`);
+      showPlan(call, planned, checkout.here);
+    }
+    if (call.options["dry-run"]) {
+      return { data: report(false), text: `Nothing was written (--dry-run)${moreLines(call)}.` };
+    }
+    const answer = await mayWrite(call, "Remove this?", planned);
+    if (answer !== "yes") {
+      await print(call, { data: report(false), text: "" });
+      return notWritten(answer, "--yes removes what is shown");
+    }
+    applyUninstall(planned, folder);
+    if (scope === "project") forgetDeferred();
+    const stored = state ? `\nWhat was stored stays in ${state}; it is yours to keep or delete.` : "";
+    const done = "Done. Sessions that are running keep their hooks until they end.";
+    return { data: report(true), text: `${done}${stored}` };
+  },
+});

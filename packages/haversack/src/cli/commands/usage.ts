@@ -5,57 +5,48 @@ import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { readUsage, type SessionUsage, type UsageQuery } from "../../store/sqlite/skills/skill-usage.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import { canDraw, columnsOf } from "../charts.ts";
-import { type Call, type CommandSpec, type ExitCode, type Io, option, print, wholeNumber } from "../command.ts";
+import { defineCommand, type Io, option, wholeNumber } from "../command.ts";
 import { noSession, openProject } from "../project.ts";
-import { paint } from "../terminal.ts";
+import { counted, paint } from "../terminal.ts";
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Shows what Haversack added to each session's window, in tokens (estimated), and what the client's own listing of the same skills would have cost. Later requests pay a text again from the cache, at about a tenth of the price, so cached tokens are shown separately.",
   options: {
     session: option("ID", "Only this session, with every text that was injected."),
     limit: wholeNumber("N", "How many sessions (default 10)."),
   },
-  examples: [
-    { run: "haversack usage", says: "the last ten sessions" },
-    { run: "haversack usage --session s1", says: "every text of one" },
-  ],
+  examples: {
+    "haversack usage": "the last ten sessions",
+    "haversack usage --session s1": "every text of one",
+  },
   json: "{sessions: [{session_id, agent_id, client, last_seen_at, prompts, windows, added: {uncached, cached}, native: {uncached, cached, skills}, calls?: {count, tokens}, shortened?: {count, tokens}, injections?: [{at, event, format, tokens, text}]}]}: tokens. `added` is null for a sub-agent when it is unknown which call started it; `calls` of its session has what those calls were given.",
-};
+  run(call) {
+    const { handle } = openProject(call, { access: "look" });
+    const { session, limit = 10 } = call.options;
+    const sessions = readSavings(handle, { limit, ...(session && { sessionId: session }) });
+    if (session && sessions.length === 0) throw noSession(session);
+    const text = () => [...sessions.map(describeUsage), ...chart(call.io, sessions)].join("\n");
+    return { data: { sessions }, text: sessions.length > 0 ? text : "No session was seen here yet." };
+  },
+});
 
-export function run(call: Call): ExitCode {
-  const { handle } = openProject(call, { access: "look" });
-  const { session, limit = 10 } = call.options as { session?: string; limit?: number };
-  const sessions = readSavings(handle, { limit, ...(session && { sessionId: session }) });
-  if (session && sessions.length === 0) throw noSession(session);
-  print(call, { sessions }, () => {
-    if (sessions.length === 0) return "No session was seen here yet.";
-    return sessions
-      .map(({ sessionId, agentId, client, prompts, windows, added, native, calls, shortened, injections }) => {
-        const name = cleanLine(`${sessionId}${agentId && `/${agentId}`}`, { maxChars: 100 });
-        const head = `${name} (${cleanLine(client, { maxChars: 40 })}): ${prompts} ${prompts === 1 ? "prompt" : "prompts"} in ${windows} ${windows === 1 ? "window" : "windows"}`;
-        const lines = [
-          `  added by Haversack      ${added ? `${added.uncached} tokens, and ${added.cached} cached` : "-"}`,
-          ...(calls
-            ? [
-                `  added to sub-agents     ${calls.tokens} tokens in ${calls.count} ${calls.count === 1 ? "call" : "calls"}; which agent each started is unknown`,
-              ]
-            : []),
-          ...(shortened
-            ? [`  tool outputs shortened  ${shortened.count}, about ${shortened.tokens} tokens less in the window`]
-            : []),
-          `  native listing instead  ${native.uncached} tokens, and ${native.cached} cached (${native.skills} ${native.skills === 1 ? "skill" : "skills"})`,
-        ];
-        const texts = (injections ?? []).map(
-          ({ at, event, format, tokens, text }) =>
-            `  ${at} ${event} ${format} ${tokens} tokens${text ? `\n${stripControl(text).replace(/^/gm, "    ")}` : ""}`,
-        );
-        return [head, ...lines, ...texts].join("\n");
-      })
-      .concat(chart(call.io, sessions))
-      .join("\n");
-  });
-  return 0;
+function describeUsage(usage: SessionUsage): string {
+  const { sessionId, agentId, client, prompts, windows, added, native, calls, shortened, injections = [] } = usage;
+  const name = cleanLine(`${sessionId}${agentId && `/${agentId}`}`, { maxChars: 100 });
+  const lines = [
+    `${name} (${cleanLine(client, { maxChars: 40 })}): ${counted(prompts, "prompt")} in ${counted(windows, "window")}`,
+    `  added by Haversack      ${added ? `${added.uncached} tokens, and ${added.cached} cached` : "-"}`,
+    calls &&
+      `  added to sub-agents     ${calls.tokens} tokens in ${counted(calls.count, "call")}; which agent each started is unknown`,
+    shortened && `  tool outputs shortened  ${shortened.count}, about ${shortened.tokens} tokens less in the window`,
+    `  native listing instead  ${native.uncached} tokens, and ${native.cached} cached (${counted(native.skills, "skill")})`,
+    ...injections.map(
+      ({ at, event, format, tokens, text }) =>
+        `  ${at} ${event} ${format} ${tokens} tokens${text ? `\n${stripControl(text).replace(/^/gm, "    ")}` : ""}`,
+    ),
+  ];
+  return lines.filter(Boolean).join("\n");
 }
 
 /** One column per session, both lines on one scale. */

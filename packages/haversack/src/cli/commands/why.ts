@@ -2,13 +2,13 @@ import { cleanLine, stripControl } from "../../base/clean-text.ts";
 import type { DiscoveredSkill } from "../../engine/discover.ts";
 import type { ExplainedPart } from "../../engine/explain-session.ts";
 import { type ExplainedSession, explainSession } from "../../engine/explain-session.ts";
-import { type Call, type CommandSpec, type ExitCode, flag, option, print, wholeNumber } from "../command.ts";
+import { type Call, flag, option, wholeNumber } from "../command.ts";
 import { block, commandLine, fields, formatAgo } from "../print-work.ts";
 import { noSession } from "../project.ts";
-import { paint } from "../terminal.ts";
-import { openWork } from "../work.ts";
+import { counted, paint } from "../terminal.ts";
+import { defineWork } from "../work.ts";
 
-export const spec: CommandSpec = {
+export const command = defineWork("read", {
   about:
     "Explains what Haversack added to a session, newest first: skills with a prompt, packets at a start, after a compaction and for sub-agents, messages, warnings before edits, documents that a sub-agent has to read. For each text: when, at which event, in which window, how many tokens, and why each part is there. Prompts that were answered with silence are listed too.",
   options: {
@@ -18,13 +18,23 @@ export const spec: CommandSpec = {
     all: flag("List every skill that was considered for a prompt, not only the best."),
     text: flag("Print each text as the model received it."),
   },
-  examples: [
-    { run: "haversack why", says: "the latest session in this folder" },
-    { run: "haversack why --limit 1 --text", says: "the last text, whole" },
-    { run: "haversack why --session s1 --limit 50", says: "the last 50 texts of a session" },
-  ],
+  examples: {
+    "haversack why": "the latest session in this folder",
+    "haversack why --limit 1 --text": "the last text, whole",
+    "haversack why --session s1 --limit 50": "the last 50 texts of a session",
+  },
   json: "{session, total, shown, tokens, injections: [{session_id, agent_id, window, at, event, format, tokens, what, parts: [{part, because, tokens?, is_cut?}], left_out: [{what, count}], text}], prompts: [{session_id, agent_id, prompt_number, at, prompt, explanation: {format, status, is_explicit, domain, tokens, skills}}]}, newest first; shown counts those with a text; session is null when none was seen.",
-};
+  async run(call, { handle, store }) {
+    const { session, "sub-agent": agentId, limit = 5 } = call.options;
+    const found = await explainSession({ sessionId: session, agentId, limit, cwd: call.io.cwd }, { handle, store });
+    if (!found && session !== undefined && !call.json) throw noSession(session);
+    return {
+      data: toJson(found),
+      text: () => (found ? format(call, found) : "No session was seen here yet."),
+      code: !found && session !== undefined ? 1 : 0,
+    };
+  },
+});
 
 type Entry = ExplainedSession["entries"][number];
 
@@ -35,23 +45,6 @@ interface Explanation {
   skills: DiscoveredSkill[];
 }
 
-export async function run(call: Call): Promise<ExitCode> {
-  const { handle, store } = await openWork(call, "read");
-  const {
-    session,
-    "sub-agent": agentId,
-    limit = 5,
-  } = call.options as {
-    session?: string;
-    "sub-agent"?: string;
-    limit?: number;
-  };
-  const found = await explainSession({ sessionId: session, agentId, limit, cwd: call.io.cwd }, { handle, store });
-  if (!found && session !== undefined && !call.json) throw noSession(session);
-  print(call, toJson(found), () => (found ? format(call, found) : "No session was seen here yet."));
-  return !found && session !== undefined ? 1 : 0;
-}
-
 function toJson(found: ExplainedSession | undefined): object {
   const { sessionId = null, total = 0, shown = 0, tokens = 0, entries = [] } = found ?? {};
   return {
@@ -60,20 +53,11 @@ function toJson(found: ExplainedSession | undefined): object {
     shown,
     tokens,
     injections: entries.map(({ match: _, because: __, ...entry }) => entry),
-    prompts: entries.flatMap(({ match, sessionId: id, agentId, at }) =>
-      match
-        ? [
-            {
-              sessionId: id,
-              agentId,
-              promptNumber: match.promptNumber,
-              at,
-              prompt: match.prompt,
-              explanation: match.explanation,
-            },
-          ]
-        : [],
-    ),
+    prompts: entries.flatMap(({ match, sessionId: id, agentId, at }) => {
+      if (!match) return [];
+      const { promptNumber, prompt, explanation } = match;
+      return [{ sessionId: id, agentId, promptNumber, at, prompt, explanation }];
+    }),
   };
 }
 
@@ -82,10 +66,7 @@ function format(call: Call, { sessionId, session, entries, total, shown, tokens 
   const seen = session ? ` (${session.client}, last seen ${formatAgo(session.lastSeenAt, new Date())})` : "";
   if (entries.length === 0) return `Nothing was added to session ${id}${seen}.`;
   const silent = total - shown;
-  const all = [
-    `${shown} ${shown === 1 ? "text" : "texts"}`,
-    ...(silent > 0 ? [`${silent} silent ${silent === 1 ? "prompt" : "prompts"}`] : []),
-  ].join(" and ");
+  const all = `${counted(shown, "text")}${silent > 0 ? ` and ${counted(silent, "silent prompt")}` : ""}`;
   const last =
     total > entries.length
       ? `${entries.length} of ${total} shown; \`${commandLine(call, { limit: total })}\` shows all. In session ${id}: ${all}, ${tokens} tokens in all.`

@@ -6,26 +6,16 @@ import { getWip, updateWip } from "../../engine/work/set-status.ts";
 import { SessionState, sessionWipHistory } from "../../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import type { WipHistoryEntry } from "../../store/work-store.ts";
-import {
-  type Call,
-  type CommandSpec,
-  type ExitCode,
-  eachOne,
-  flag,
-  type Io,
-  option,
-  print,
-  wholeNumber,
-} from "../command.ts";
+import { type Call, defineCommand, flag, type Io, type Output, option, wholeNumber } from "../command.ts";
 import { wipLines } from "../print-task.ts";
-import { formatAgo, table } from "../print-work.ts";
+import { dim, formatAgo, table } from "../print-work.ts";
 import { openProject } from "../project.ts";
-import { openWork, readText, TASK } from "../work.ts";
+import { type OpenWork, openWork, readText, TASK } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
 const DEFAULT_ENTRIES = 50;
 
-export const spec: CommandSpec = {
+export const command = defineCommand({
   about:
     "Shows the work in progress of a task or a session: files, tests, errors, the last commit, the plan and the next step. Hooks capture it, agents add to it. With JSON it adds to a task's work in progress: objects merge, lists of files, decisions and errors are combined, other values replace, and null removes a field. --history shows what was replaced.",
   arguments: [
@@ -39,99 +29,89 @@ export const spec: CommandSpec = {
     limit: wholeNumber("N", `How many entries of the history (default ${DEFAULT_ENTRIES}).`),
     agent: { ...AGENT, about: "The agent that adds it (default: HAVERSACK_AGENT, else you)." },
   },
-  examples: [
-    { run: "haversack wip T4829", says: "of a task" },
-    { run: "haversack wip T4829 --history", says: "and what was there before" },
-    { run: `haversack wip T4829 '{"next_step":"fix the failing test"}'`, says: "add to it" },
-    { run: "haversack wip --session s1 --json", says: "of a session, for a script" },
-  ],
+  examples: {
+    "haversack wip T4829": "of a task",
+    "haversack wip T4829 --history": "and what was there before",
+    'haversack wip T4829 \'{"next_step":"fix the failing test"}\'': "add to it",
+    "haversack wip --session s1 --json": "of a session, for a script",
+  },
   json: "of a task {id, wip, wip_updated_at?, history?}, of a session {session_id, agent_id, updated_at, wip, history?}; wip of a session is null when nothing was captured. history: [{at, actor?, path, before?, after?}]. With JSON {id, changed}: changed is false when it was known already. Several: a list of these, with {id, error} for what failed.",
-};
-
-export const run = eachOne(showOrAdd, {
-  idsOf: tasksOf,
-  wordsFor: (id, words) => [id, ...words.slice(tasksOf(words).length)],
+  several: "blocks",
+  idsAt: (words) => [0, taskCount(words)],
+  open: async (call) => {
+    const [taskId, given] = call.arguments.toSpliced(1, taskCount(call.arguments) - 1);
+    return taskId === undefined ? undefined : openWork(call, given === undefined ? "read" : "save");
+  },
+  run(call, work) {
+    const { session, "sub-agent": subAgent } = call.options;
+    const [taskId, given] = call.arguments;
+    if (taskId === undefined || work === undefined) return showSession(call);
+    if ((session ?? subAgent) !== undefined)
+      throw new HaversackError("usage", "wip takes a task or a session, not both");
+    return given === undefined ? showTask(call, taskId, work) : addToTask(call, { taskId, given }, work);
+  },
 });
 
-/** The words without the JSON at the end. JSON literals are not task IDs, so `wip TASK null` gets a clear error. */
-function tasksOf(words: readonly string[]): readonly string[] {
+/** The number of words before the JSON at the end. JSON literals are not task IDs, so `wip TASK null` gets a clear error. */
+function taskCount(words: readonly string[]): number {
   const last = words.at(-1) ?? "";
   const isTask = /^[\w.-]*\d[\w.-]*$/.test(last) && !/^-?[\d.]+$/.test(last);
-  return words.length > 1 && !isTask ? words.slice(0, -1) : words;
+  return words.length > 1 && !isTask ? words.length - 1 : words.length;
 }
 
-function showOrAdd(call: Call): Promise<ExitCode> | ExitCode {
-  const { options } = call;
-  const [taskId, given] = call.arguments;
-  const isOfSession = options["session"] !== undefined || options["sub-agent"] !== undefined;
-  if (taskId === undefined) return showSession(call);
-  if (isOfSession) throw new HaversackError("usage", "wip takes a task or a session, not both");
-  return given === undefined ? showTask(call, taskId) : addToTask(call, taskId, given);
+type WipCall = Call<{ session?: string; "sub-agent"?: string; agent?: string; history?: boolean; limit?: number }>;
+
+async function showTask(call: WipCall, taskId: string, work: OpenWork): Promise<Output> {
+  const { id, wip, updatedAt, history } = await getWip({ taskId, history: historyLimit(call) }, work);
+  return {
+    data: { id, wip, ...(updatedAt && { wip_updated_at: updatedAt }), ...(history && { history }) },
+    text: () =>
+      [
+        wipLines(wip).join("\n") || `${id} has no work in progress.`,
+        ...(updatedAt ? [`Changed ${formatAgo(updatedAt, work.by.at)}.`] : []),
+        ...(history ? formatHistory(call.io, history, work.by.at) : []),
+      ].join("\n"),
+  };
 }
 
-async function showTask(call: Call, taskId: string): Promise<ExitCode> {
-  const work = await openWork(call, "read");
-  const limit = historyLimit(call);
-  const { id, wip, updatedAt, history } = await getWip({ taskId, ...(limit && { history: limit }) }, work);
-  print(call, { id, wip, ...(updatedAt && { wip_updated_at: updatedAt }), ...(history && { history }) }, () =>
-    [
-      wipLines(wip).join("\n") || `${id} has no work in progress.`,
-      ...(updatedAt ? [`Changed ${formatAgo(updatedAt, work.by.at)}.`] : []),
-      ...(history ? formatHistory(call.io, history, work.by.at) : []),
-    ].join("\n"),
-  );
-  return 0;
-}
-
-function showSession(call: Call): ExitCode {
+function showSession(call: WipCall): Output {
   const { handle } = openProject(call, { access: "look" });
   const sessions = new SqliteLocalStore(handle);
-  const sessionId =
-    (call.options["session"] as string | undefined) ?? sessions.listSessions({ limit: 1 })[0]?.sessionId;
+  const { session, "sub-agent": subAgent, agent } = call.options;
+  const sessionId = session ?? sessions.listSessions({ limit: 1 })[0]?.sessionId;
   // Earlier versions took a sub-agent's ID as --agent when no task was given.
-  const agentId = ((call.options["sub-agent"] ?? call.options["agent"]) as string | undefined) ?? "";
+  const agentId = subAgent ?? agent ?? "";
   if (!sessionId || !sessions.getSession({ sessionId, agentId })) {
-    const text = sessionId
-      ? `no session "${sessionId}${agentId && `/${agentId}`}" was seen here`
-      : "no session was seen here yet";
-    throw new HaversackError("not-found", text, {
+    const which = sessionId ? `no session "${sessionId}${agentId && `/${agentId}`}"` : "no session";
+    throw new HaversackError("not-found", `${which} was seen here${sessionId ? "" : " yet"}`, {
       hint: "`haversack session list` shows them; `haversack wip TASK` shows a task's",
     });
   }
   const found = new SessionState(handle).wip({ sessionId, agentId });
   const limit = historyLimit(call);
   const history = limit === undefined ? undefined : sessionWipHistory(handle, { sessionId, agentId, limit });
-  print(
-    call,
-    {
-      sessionId,
-      agentId,
-      updatedAt: found?.updatedAt ?? null,
-      wip: found?.data ?? null,
-      ...(history && { history }),
-    },
-    () =>
+  return {
+    data: { sessionId, agentId, updatedAt: found?.updatedAt ?? null, wip: found?.data ?? null, history },
+    text: () =>
       [
         (found && wipLines(found.data).join("\n")) ||
           "Nothing was captured outside of tasks; `haversack wip TASK` shows a task's.",
         ...(history ? formatHistory(call.io, history, new Date()) : []),
       ].join("\n"),
-  );
-  return 0;
+  };
 }
 
-function historyLimit({ options }: Call): number | undefined {
-  const limit = options["limit"] as number | undefined;
-  return options["history"] || limit !== undefined ? (limit ?? DEFAULT_ENTRIES) : undefined;
+function historyLimit({ options: { history, limit } }: WipCall): number | undefined {
+  return limit ?? (history ? DEFAULT_ENTRIES : undefined);
 }
 
 function formatHistory(io: Io, history: readonly Omit<WipHistoryEntry, "actor">[], now: Date): string[] {
   if (history.length === 0) return ["", "Nothing was replaced or removed yet."];
   const rows = history.map(({ at, path, before, after, ...rest }) => [
-    { text: formatAgo(at, now), style: "dim" as const },
-    { text: "actor" in rest ? cleanLine(String(rest.actor), { maxChars: 20 }) : "" },
-    { text: cleanLine(path, { maxChars: 60 }) },
-    { text: `${shown(before)} → ${shown(after)}` },
+    dim(formatAgo(at, now)),
+    "actor" in rest ? cleanLine(String(rest.actor), { maxChars: 20 }) : "",
+    cleanLine(path, { maxChars: 60 }),
+    `${shown(before)} → ${shown(after)}`,
   ]);
   return ["", "History", ...table(io, rows)];
 }
@@ -141,8 +121,11 @@ function shown(value: unknown): string {
   return cleanLine(typeof value === "string" ? value : JSON.stringify(value), { maxChars: 120 });
 }
 
-async function addToTask(call: Call, taskId: string, given: string): Promise<ExitCode> {
-  const work = await openWork(call, "save");
+async function addToTask(
+  call: WipCall,
+  { taskId, given }: { taskId: string; given: string },
+  work: OpenWork,
+): Promise<Output> {
   const read = readJson((await readText(call, given)) ?? "");
   if (read.problem !== undefined) throw new HaversackError("usage", `WIP must be a JSON object: ${read.problem}`);
   if (typeof read.value !== "object" || read.value === null || Array.isArray(read.value)) {
@@ -151,8 +134,7 @@ async function addToTask(call: Call, taskId: string, given: string): Promise<Exi
   }
   const { changed } = await updateWip({ taskId, wip: read.value }, work);
   const { id } = await work.store.findId(taskId);
-  print(call, { id, changed }, () => (changed ? `Work in progress of ${id} saved.` : `Nothing new for ${id}.`));
-  return 0;
+  return { data: { id, changed }, text: changed ? `Work in progress of ${id} saved.` : `Nothing new for ${id}.` };
 }
 
 function kindOf(value: unknown): string {

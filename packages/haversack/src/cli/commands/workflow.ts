@@ -6,7 +6,8 @@ import { nearest } from "../../base/nearest.ts";
 import { makeFolder, putNewFile } from "../../base/safe-write.ts";
 import { ensureStateFolder } from "../../engine/project.ts";
 import { DEVELOPMENT } from "../../wake/workflow.ts";
-import { type Command, eachOne, flag, print, several } from "../command.ts";
+import { present } from "../../work/task-view.ts";
+import { defineCommand, flag } from "../command.ts";
 import { findInstalled } from "../installed.ts";
 import { findProject } from "../project.ts";
 
@@ -50,28 +51,18 @@ function skillFiles({ folder }: ShippedWorkflow, skill: string): { path: string;
     });
 }
 
-const workflowList: Command = {
-  spec: {
+export const commands = {
+  "workflow list": defineCommand({
     about: "Lists the example workflows that come with Haversack: skills that work together, for you to change.",
-    examples: [{ run: "haversack workflow list", says: "what can be added" }],
+    examples: { "haversack workflow list": "what can be added" },
     json: "[{name, title, skills}].",
-  },
-  run(call) {
-    const workflows = shippedWorkflows();
-    print(
-      call,
-      workflows.map(({ name, title, skills }) => ({ name, title, skills })),
-      () =>
-        workflows
-          .map(({ name, title, skills }) => [`${name}: ${title}`, ...skills.map((skill) => `  ${skill}`)].join("\n"))
-          .join("\n\n"),
-    );
-    return 0;
-  },
-};
-
-const workflowAdd: Command = {
-  spec: {
+    run() {
+      const workflows = shippedWorkflows().map(({ name, title, skills }) => ({ name, title, skills }));
+      const blocks = workflows.map(({ name, title, skills }) => [`${name}: ${title}`, ...skills].join("\n  "));
+      return { data: workflows, text: blocks.join("\n\n") };
+    },
+  }),
+  "workflow add": defineCommand({
     about:
       "Copies a workflow's skills into .haversack/skills/, where they are yours to change and to commit. Existing files stay as they are.",
     arguments: [
@@ -83,55 +74,47 @@ const workflowAdd: Command = {
       },
     ],
     options: { "dry-run": flag("Show what would be copied, write nothing.") },
-    examples: [
-      { run: "haversack workflow add development", says: "from an idea to a merged branch" },
-      { run: "haversack workflow add development --dry-run", says: "only show it" },
-    ],
-    json: several(
+    examples: {
+      "haversack workflow add development": "from an idea to a merged branch",
+      "haversack workflow add development --dry-run": "only show it",
+    },
+    jsonOfEach:
       "{name, folder, added?: [skill], kept?: [skill], same?: [skill], written}, where kept ones differ from ours and were left alone",
-    ),
-  },
-  run: eachOne((call) => {
-    const [wanted = ""] = call.arguments;
-    const workflow = findWorkflow(wanted);
-    const { paths } = findProject(call);
-    const isDryRun = call.options["dry-run"] === true;
-    const folder = join(paths.state, "skills");
-    const added: string[] = [];
-    const kept: string[] = [];
-    const same: string[] = [];
-    for (const skill of workflow.skills) {
-      const files = skillFiles(workflow, skill);
-      const place = join(folder, skill);
-      if (existsSync(place)) (isSame(place, files) ? same : kept).push(skill);
-      else {
-        added.push(skill);
-        if (isDryRun) continue;
-        ensureStateFolder(paths);
-        for (const { path, text } of files) {
-          const file = join(place, path);
-          makeFolder(dirname(file), { within: paths.root });
-          putNewFile(file, text, { within: paths.root });
+    several: "blocks",
+    async run(call) {
+      const [wanted = ""] = call.arguments;
+      const workflow = findWorkflow(wanted);
+      const { paths } = findProject(call);
+      const { "dry-run": isDryRun = false } = call.options;
+      const folder = join(paths.state, "skills");
+      const added: string[] = [];
+      const kept: string[] = [];
+      const same: string[] = [];
+      for (const skill of workflow.skills) {
+        const files = skillFiles(workflow, skill);
+        const place = join(folder, skill);
+        if (existsSync(place)) (isSame(place, files) ? same : kept).push(skill);
+        else {
+          added.push(skill);
+          if (isDryRun) continue;
+          ensureStateFolder(paths);
+          for (const { path, text } of files) {
+            const file = join(place, path);
+            makeFolder(dirname(file), { within: paths.root });
+            putNewFile(file, text, { within: paths.root });
+          }
         }
       }
-    }
-    const data = {
-      name: workflow.name,
-      folder,
-      ...(added.length > 0 && { added }),
-      ...(kept.length > 0 && { kept }),
-      ...(same.length > 0 && { same }),
-      written: added.length > 0 && !isDryRun,
-    };
-    print(call, data, () =>
-      [
-        ...(added.length > 0 ? [`${isDryRun ? "Would add" : "Added"} to ${folder}: ${added.join(", ")}.`] : []),
-        ...(kept.length > 0 ? [`Yours, left as they are: ${kept.join(", ")}.`] : []),
-        ...(same.length > 0 ? [`There already: ${same.join(", ")}.`] : []),
-        ...(isDryRun ? ["Nothing was written (--dry-run)."] : []),
-      ].join("\n"),
-    );
-    return 0;
+      const written = added.length > 0 && !isDryRun;
+      const lines = [
+        added.length > 0 && `${isDryRun ? "Would add" : "Added"} to ${folder}: ${added.join(", ")}.`,
+        kept.length > 0 && `Yours, left as they are: ${kept.join(", ")}.`,
+        same.length > 0 && `There already: ${same.join(", ")}.`,
+        isDryRun && "Nothing was written (--dry-run).",
+      ];
+      const data = { ...present({ name: workflow.name, folder, added, kept, same }), written };
+      return { data, text: lines.filter(Boolean).join("\n") };
+    },
   }),
 };
 
@@ -141,8 +124,3 @@ function isSame(place: string, files: readonly { path: string; text: string }[])
     return existsSync(file) && readFileSync(file, "utf8") === text;
   });
 }
-
-export const commands: Readonly<Record<string, Command>> = {
-  "workflow list": workflowList,
-  "workflow add": workflowAdd,
-};
