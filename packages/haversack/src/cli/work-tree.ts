@@ -8,7 +8,7 @@ import { everyItem } from "../engine/work/work-parts.ts";
 import type { TaskCounts, WorkStore } from "../store/work-store.ts";
 import { type GroupStatus, isSettled, type Task, type TaskStatus } from "../work/task.ts";
 import type { Call, Output } from "./command.ts";
-import { type Cell, commandLine, statusCell, table } from "./print-work.ts";
+import { type Cell, commandLine, dim, statusCell, table } from "./print-work.ts";
 import type { OpenWork } from "./work.ts";
 
 interface TreeNode {
@@ -67,14 +67,9 @@ export async function treeOutput(
   };
 }
 
-/** The page size for queries in which the store cannot skip unwanted rows. */
-const PAGE = 500;
-
 class TreeReader {
   readonly #store: WorkStore;
   readonly #query: TreeQuery;
-  #left: number;
-  #isCut = false;
   /** Sub-tasks that can be shown, by their parent. */
   readonly #parts = new Map<string, Task[]>();
   readonly #parents = new Map<string, Task>();
@@ -84,20 +79,19 @@ class TreeReader {
   constructor(store: WorkStore, query: TreeQuery) {
     this.#store = store;
     this.#query = query;
-    this.#left = query.limit;
   }
 
   async read(): Promise<WorkTree> {
     await this.#readParts();
-    const nodes = await this.#nodes();
-    return { nodes, leftOut: this.#isCut ? (await this.#countRows()) - this.#query.limit : 0 };
+    const all = await this.#nodes();
+    const { limit } = this.#query;
+    return { nodes: firstRows(all, { left: limit }), leftOut: Math.max(0, countRows(all) - limit) };
   }
 
   async #nodes(): Promise<TreeNode[]> {
     const { root } = this.#query;
-    if (root?.kind === "epic") return this.#each([await this.#store.getEpic(root.id)], (epic) => this.#epic(epic));
-    if (root) return this.#each([await this.#store.getStory(root.id)], (story) => this.#story(story));
-    return this.#all();
+    if (root?.kind === "epic") return [await this.#epic(await this.#store.getEpic(root.id))];
+    return root ? [await this.#story(await this.#store.getStory(root.id))] : this.#all();
   }
 
   async #readParts(): Promise<void> {
@@ -149,54 +143,6 @@ class TreeReader {
     return root !== undefined && root.id === (root.kind === "epic" ? epicId : storyId);
   }
 
-  /** Rows of sub-tasks that are in the tree because of their parent, not their own story. */
-  async #countAdded(): Promise<number> {
-    let rows = 0;
-    for (const part of [...this.#parts.values()].flat())
-      if (!this.#isInRoot(part) && (await this.#isBelow(part))) rows++;
-    return rows;
-  }
-
-  /** The number of rows without a limit. */
-  async #countRows(): Promise<number> {
-    const { root } = this.#query;
-    if (root) {
-      const added = await this.#countAdded();
-      if (root.kind === "epic") return added + (await this.#rowsOfEpic(await this.#store.getEpic(root.id)));
-      return added + (await this.#rowsOfStory(await this.#store.getStory(root.id)));
-    }
-    let rows = 0;
-    let grouped = 0;
-    for await (const epic of everyItem((page) => this.#store.listEpics(page))) {
-      rows += await this.#rowsOfEpic(epic);
-      grouped += await this.#countTasks({ epicId: epic.id });
-    }
-    for await (const story of everyItem((page) => this.#store.listStories(page))) {
-      if (story.epicId !== undefined) continue;
-      rows += await this.#rowsOfStory(story);
-      grouped += await this.#countTasks({ storyId: story.id });
-    }
-    return rows + (await this.#countTasks({})) - grouped;
-  }
-
-  async #rowsOfEpic(epic: Group): Promise<number> {
-    if (this.#isFolded(epic)) return 1;
-    let rows = 1;
-    for await (const story of everyItem((page) => this.#store.listStories({ ...page, epicId: epic.id }))) {
-      rows += await this.#rowsOfStory(story);
-    }
-    return rows;
-  }
-
-  async #rowsOfStory(story: Group): Promise<number> {
-    return this.#isFolded(story) ? 1 : 1 + (await this.#countTasks({ storyId: story.id }));
-  }
-
-  async #countTasks(scope: { epicId?: string; storyId?: string }): Promise<number> {
-    const { todo, in_progress, review, blocked, done } = await this.#store.countTasks(scope, this.#query.at);
-    return todo + in_progress + review + blocked + (this.#query.isAll ? done : this.#keptIn(scope).length);
-  }
-
   #keptIn({ epicId, storyId }: { epicId?: string; storyId?: string }): Task[] {
     return [...this.#kept.values()].filter(
       (task) => (epicId === undefined || task.epicId === epicId) && (storyId === undefined || task.storyId === storyId),
@@ -204,22 +150,18 @@ class TreeReader {
   }
 
   async #all(): Promise<TreeNode[]> {
-    const epics = await this.#every((page) => this.#store.listEpics(page));
-    const nodes = await this.#each(epics, (epic) => this.#epic(epic));
-    const loose = await this.#every(
-      (page) => this.#store.listStories(page),
-      (story) => story.epicId === undefined,
-    );
-    nodes.push(...(await this.#each(loose, (story) => this.#story(story))));
-    nodes.push(...(await this.#tasks({}, (task) => task.storyId === undefined)));
-    return nodes;
+    const nodes: TreeNode[] = [];
+    for await (const epic of everyItem((page) => this.#store.listEpics(page))) nodes.push(await this.#epic(epic));
+    for await (const story of everyItem((page) => this.#store.listStories(page)))
+      if (story.epicId === undefined) nodes.push(await this.#story(story));
+    return [...nodes, ...(await this.#tasks({}, (task) => task.storyId === undefined))];
   }
 
   async #epic(epic: Group): Promise<TreeNode> {
     const node = await this.#group("epic", epic);
     if (this.#isFolded(epic)) return node;
-    const stories = await this.#every((page) => this.#store.listStories({ ...page, epicId: epic.id }));
-    node.children = await this.#each(stories, (story) => this.#story(story));
+    for await (const story of everyItem((page) => this.#store.listStories({ ...page, epicId: epic.id })))
+      node.children.push(await this.#story(story));
     return node;
   }
 
@@ -237,48 +179,22 @@ class TreeReader {
   }
 
   async #tasks(scope: { storyId?: string }, isOurs: (task: Task) => boolean = () => true): Promise<TreeNode[]> {
-    const tasks = await this.#every(
-      (page) => this.#store.listTasks({ ...scope, ...page, at: this.#query.at }),
-      async (task) => isOurs(task) && !(await this.#isBelow(task)),
+    const { at, isAll } = this.#query;
+    const found: Task[] = [];
+    for await (const task of everyItem((page) => this.#store.listTasks({ ...scope, ...page, at }))) {
       // Settled tasks are at the end of the list.
-      ({ status }) => !this.#query.isAll && isSettled(status),
-    );
-    for (const task of this.#keptIn(scope)) if (isOurs(task) && !(await this.#isBelow(task))) tasks.push(task);
-    return this.#each(tasks, (task) => this.#task(task));
-  }
-
-  async #task({ id, title, status }: Task): Promise<TreeNode> {
-    const children = await this.#each(this.#parts.get(id) ?? [], (part) => this.#task(part));
-    return { kind: "task", id, title, status, children, folded: 0 };
-  }
-
-  /** Reads pages of a list until there are more rows than can be shown. */
-  async #every<T>(
-    list: (page: { limit: number; offset: number }) => Promise<{ items: T[] }>,
-    isWanted: (item: T) => boolean | Promise<boolean> = () => true,
-    isEnd: (item: T) => boolean = () => false,
-  ): Promise<T[]> {
-    const found: T[] = [];
-    for (let offset = 0; found.length <= this.#left; offset += PAGE) {
-      const { items } = await list({ limit: PAGE, offset });
-      const end = items.findIndex(isEnd);
-      for (const item of end < 0 ? items : items.slice(0, end)) if (await isWanted(item)) found.push(item);
-      if (end >= 0 || items.length < PAGE) break;
+      if (!isAll && isSettled(task.status)) break;
+      found.push(task);
     }
-    return found;
-  }
-
-  async #each<T>(items: readonly T[], toNode: (item: T) => Promise<TreeNode>): Promise<TreeNode[]> {
     const nodes: TreeNode[] = [];
-    for (const item of items) {
-      if (this.#left <= 0) {
-        this.#isCut = true;
-        break;
-      }
-      this.#left--;
-      nodes.push(await toNode(item));
-    }
+    for (const task of [...found, ...this.#keptIn(scope)])
+      if (isOurs(task) && !(await this.#isBelow(task))) nodes.push(this.#task(task));
     return nodes;
+  }
+
+  #task({ id, title, status }: Task): TreeNode {
+    const children = (this.#parts.get(id) ?? []).map((part) => this.#task(part));
+    return { kind: "task", id, title, status, children, folded: 0 };
   }
 
   #isFolded({ id, status }: Group): boolean {
@@ -293,14 +209,29 @@ interface Group {
   status: GroupStatus;
 }
 
+/** Top-down, as they are printed. */
+function firstRows(nodes: readonly TreeNode[], room: { left: number }): TreeNode[] {
+  const shown: TreeNode[] = [];
+  for (const node of nodes) {
+    if (room.left <= 0) break;
+    room.left--;
+    shown.push({ ...node, children: firstRows(node.children, room) });
+  }
+  return shown;
+}
+
+function countRows(nodes: readonly TreeNode[]): number {
+  return nodes.reduce((sum, { children }) => sum + 1 + countRows(children), 0);
+}
+
 function rows({ kind, id, title, status, counts, children, folded }: TreeNode, depth: number): Cell[][] {
   const indent = "  ".repeat(depth);
   const own = [
     { text: `${indent}${id}`, ...(kind !== "task" && { style: "bold" as const }) },
     statusCell(status),
-    { text: `${cleanLine(title)}${counts ? progress(counts) : ""}` },
+    `${cleanLine(title)}${counts ? progress(counts) : ""}`,
   ];
-  const rest = folded > 0 ? [[{ text: `${indent}  ${folded} done`, style: "dim" as const }]] : [];
+  const rest = folded > 0 ? [[dim(`${indent}  ${folded} done`)]] : [];
   return [own, ...children.flatMap((child) => rows(child, depth + 1)), ...rest];
 }
 
