@@ -43,7 +43,7 @@ const JOINED = {
   tasks: ["command-next", "command-task", "command-status"],
   transcripts: ["window-fill"],
   claiming: ["command-claim", "command-task-status", "command-wip"],
-  waking: ["command-agent", "command-message", "command-wake"],
+  waking: ["command-agent", "command-message"],
   wiring: ["command-doctor", "command-init", "command-on-off"],
 };
 /** The library's entries: file of the package → source. */

@@ -62,7 +62,7 @@ const NEW_PARTS = {
   ],
   "shared store on PostgreSQL": [
     ...["store/postgres/", "engine/team/", "engine/work-of.ts"],
-    ...["cli/commands/store-team.ts", "cli/commands/store-conflicts.ts"],
+    "cli/commands/store-team.ts",
     ...["store/sqlite/outbox/", "store/sqlite/migrations/023-outbox.ts"],
   ],
   "imports from other tools": ["engine/work/foreign-records.ts", "engine/work/import-foreign.ts"],

@@ -16,8 +16,3 @@ export function findInstalled(from: string = import.meta.filename): Installed {
     hint: "install haversack again",
   });
 }
-
-/** Installations that disappear by themselves. */
-export function isTemporary({ bin }: Installed): boolean {
-  return /[\\/]_npx[\\/]|[\\/]dlx-|[\\/]bunx-/.test(bin);
-}

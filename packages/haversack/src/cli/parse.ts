@@ -46,7 +46,10 @@ export function parseCall(given: readonly string[], spec: CommandSpec): Parsed {
     if (token.kind !== "option") continue;
     const name = options[token.name] ? token.name : (spec.oldOptions?.[token.name] ?? token.name);
     const option = options[name];
-    if (!option) return { kind: "usage", text: unknownOption(token.rawName, Object.keys(options)) };
+    if (!option) {
+      const [guess] = nearest(token.rawName.replace(/^-+/, ""), Object.keys(options));
+      return { kind: "usage", text: `unknown option ${token.rawName}${guess ? `; did you mean --${guess}?` : ""}` };
+    }
     if (name === "help") return { kind: "help" };
     const value = readValue(token.rawName, token.value, option);
     if ("wrong" in value) return { kind: "usage", text: value.wrong };
@@ -72,11 +75,6 @@ function oldOptions({ options = {}, oldOptions: names = {} }: CommandSpec): [str
     const option = options[name];
     return option ? [[old, option]] : [];
   });
-}
-
-function unknownOption(rawName: string, known: readonly string[]): string {
-  const [guess] = nearest(rawName.replace(/^-+/, ""), known);
-  return `unknown option ${rawName}${guess ? `; did you mean --${guess}?` : ""}`;
 }
 
 function readValue(

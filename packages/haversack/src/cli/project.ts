@@ -71,8 +71,13 @@ export function noSession(sessionId?: string): HaversackError {
 export function readNamedFile({ io }: Pick<Call, "io">, file: string, { hint }: { hint?: string } = {}): string {
   try {
     return readFileSync(resolve(io.cwd, file), "utf8");
-  } catch (error) {
-    throw unreadableFile(file, error, { ...(hint !== undefined && { hint }) });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const more = { cause, ...(hint !== undefined && { hint }) };
+    if (code === "ENOENT" || code === "ENOTDIR")
+      throw new HaversackError("not-found", `there is no file ${file}`, more);
+    if (code === "EISDIR") throw new HaversackError("usage", `${file} is a folder, and a file is needed`, more);
+    throw new HaversackError("file-unreadable", `${file}: cannot be read (${code})`, { cause });
   }
 }
 
@@ -83,12 +88,4 @@ export function targetFile({ io }: Pick<Call, "io">, file: string): string {
   if (!look(dirname(path))?.isDirectory()) throw new HaversackError("not-found", `there is no folder ${dirname(file)}`);
   if (look(path)?.isDirectory()) throw new HaversackError("usage", `${file} is a folder, and a file is needed`);
   return path;
-}
-
-function unreadableFile(file: string, cause: unknown, { hint }: { hint?: string }): HaversackError {
-  const { code } = cause as NodeJS.ErrnoException;
-  const more = { cause, ...(hint !== undefined && { hint }) };
-  if (code === "ENOENT" || code === "ENOTDIR") return new HaversackError("not-found", `there is no file ${file}`, more);
-  if (code === "EISDIR") return new HaversackError("usage", `${file} is a folder, and a file is needed`, more);
-  return new HaversackError("file-unreadable", `${file}: cannot be read (${code})`, { cause });
 }

@@ -19,22 +19,22 @@ export interface RunView {
 type Size = Pick<NodeJS.WriteStream, "columns" | "rows">;
 
 export function makeRunView(io: Io, { isJson }: { isJson: boolean }, size: Size = process.stdout): RunView {
-  if (isJson) return { on: (event) => sayJson(io, event), close: () => undefined };
+  if (isJson) return { on: (event) => io.out(jsonOf(event)), close: () => undefined };
   // A dumb terminal cannot move its cursor.
   const isLive = io.isTerminal && io.env["TERM"] !== "dumb";
-  return isLive ? new LiveView(io, size) : { on: (event) => plainLine(io, event), close: () => undefined };
+  if (isLive) return new LiveView(io, size);
+  const on = (event: RunEvent) => {
+    const line = lineOf(event);
+    if (line !== undefined) io.out(`${line}\n`);
+  };
+  return { on, close: () => undefined };
 }
 
-function sayJson(io: Io, event: RunEvent): void {
+function jsonOf(event: RunEvent): string {
   const { kind, ...rest } = event;
   // The client's own event must not stand in for the kind of ours.
   const told = event.kind === "stream" ? { number: event.number, stream: event.event, state: event.state } : rest;
-  io.out(jsonLine({ event: kind, ...told }));
-}
-
-function plainLine(io: Io, event: RunEvent): void {
-  const line = lineOf(event);
-  if (line !== undefined) io.out(`${line}\n`);
+  return jsonLine({ event: kind, ...told });
 }
 
 /** Undefined: nothing to show. Removes control characters from the texts of models, tests and titles. */

@@ -15,6 +15,7 @@ const defer: CommandFile = () => import("./commands/skills-defer.ts");
 const groups: CommandFile = () => import("./commands/group.ts");
 const handoff: CommandFile = () => import("./commands/handoff.ts");
 const message: CommandFile = () => import("./commands/message.ts");
+const moves: CommandFile = () => import("./commands/import-export.ts");
 const onOff: CommandFile = () => import("./commands/on-off.ts");
 const review: CommandFile = () => import("./commands/review.ts");
 const runs: CommandFile = () => import("./commands/runs.ts");
@@ -52,8 +53,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("wip", "Show or add to the work in progress", () => import("./commands/wip.ts")),
     entry("handoff set|list|show", "Store the results of tasks, list or show them", handoff),
     entry("handoff decay|restore", "Archive results of completed work, or restore them", handoff),
-    entry("import", "Import a plan, an export or tasks of another tool", () => import("./commands/import.ts")),
-    entry("export", "Write all work as JSON lines", () => import("./commands/export.ts")),
+    entry("import", "Import a plan, an export or tasks of another tool", moves),
+    entry("export", "Write all work as JSON lines", moves),
   ]),
   ...group("Runs", [
     entry("work", "Work through the queue headless, session after session", () => import("./commands/run.ts")),
@@ -65,7 +66,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...group("Agents", [
     entry("agent add|rm", "Name an agent and its role, or remove agents", agent),
     entry("agent list|show", "List agents, or show their tasks and skills", agent),
-    entry("agent wake", "Print what an agent needs to continue", () => import("./commands/wake.ts"), { short: "wake" }),
+    entry("agent wake", "Print what an agent needs to continue", message, { short: "wake" }),
     entry("agent prompt", "Wake an agent with a message", message),
     entry("agent message|inbox", "Send a message to agents, or read an agent's messages", message),
     entry("workflow list|add", "List example workflows, or copy their skills here", workflow, { isDefault: true }),
@@ -92,7 +93,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...group("State", [
     entry("session list|reset", "List sessions, or forget what they were shown", session),
     entry("store use|migrate|status|member", "Share the work with a team: where, how, and with whom", team),
-    entry("store conflicts", "Show what the shared store refused", () => import("./commands/store-conflicts.ts")),
+    entry("store conflicts", "Show what the shared store refused", team),
     entry("store backup|restore|check|purge", "Copy, restore or check the store, or remove old local state", store),
     entry("recall", "Print a part of a kept tool output", () => import("./commands/recall.ts")),
     entry("usage", "Show the tokens added per session", () => import("./commands/usage.ts")),

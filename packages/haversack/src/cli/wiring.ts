@@ -4,7 +4,7 @@ import type { PlannedFile } from "../engine/init.ts";
 import type { ProjectPaths } from "../engine/project.ts";
 import type { Client, Scope, WiringPlace } from "../engine/wiring.ts";
 import type { SqliteSkillIndex } from "../store/sqlite/skills/skill-index.ts";
-import { type Call, flag, type Io, type OptionsOf, option, type Refusal, sayNote } from "./command.ts";
+import { type Call, flag, type Io, type OptionsOf, option, print, type Refusal, sayNote } from "./command.ts";
 import { findInstalled } from "./installed.ts";
 import { formatDiff, formatSummary, shortPath } from "./print-plan.ts";
 import { scopeOf } from "./project.ts";
@@ -58,27 +58,28 @@ export function showNotes(io: Io, notes: readonly string[]): void {
   sayNote(io, ...notes.map(shortPath));
 }
 
-/** Asks for confirmation. The user can also ask to see every line first. */
-export async function mayWrite(
+/**
+ * Asks for confirmation. The user can also ask to see every line first. Answers for the command if nobody confirmed: with the report that
+ * nothing was written. `hint`: what writes without a question.
+ */
+export async function unconfirmed(
   call: WiringCall,
-  question: string,
   planned: readonly PlannedFile[],
-): Promise<"yes" | "no" | "nobody"> {
-  if (call.options.yes) return "yes";
+  { question, hint, report }: { question: string; hint: string; report: object },
+): Promise<Refusal | undefined> {
+  if (call.options.yes) return undefined;
   const isOpen = !call.options.diff && !call.json;
   for (;;) {
     const answer = await ask(call.io, `${question} [${isOpen ? "y/N, d shows every line" : "y/N"}] `);
-    if (answer === undefined) return "nobody";
-    if (!isOpen || !/^d(?:iff)?$/i.test(answer)) return /^y(?:es)?$/i.test(answer) ? "yes" : "no";
-    call.io.out(`\n${formatDiff(call.io, planned)}\n\n`);
+    if (answer !== undefined && isOpen && /^d(?:iff)?$/i.test(answer)) {
+      call.io.out(`\n${formatDiff(call.io, planned)}\n\n`);
+      continue;
+    }
+    if (answer !== undefined && /^y(?:es)?$/i.test(answer)) return undefined;
+    await print(call, { data: report, text: "" });
+    if (answer !== undefined) return { text: "nothing was written" };
+    return { text: "nothing was written: there is no terminal to ask in", hint };
   }
-}
-
-/** Nothing was written, because nobody confirmed. */
-export function notWritten(answer: "no" | "nobody", hint: string): Refusal {
-  return answer === "no"
-    ? { text: "nothing was written" }
-    : { text: "nothing was written: there is no terminal to ask in", hint };
 }
 
 /** How to see more, if not everything was shown. */

@@ -23,12 +23,6 @@ interface TreeNode {
   folded: number;
 }
 
-interface WorkTree {
-  nodes: TreeNode[];
-  /** Rows that did not fit. */
-  leftOut: number;
-}
-
 export interface TreeRoot {
   kind: "epic" | "story";
   id: string;
@@ -81,7 +75,8 @@ class TreeReader {
     this.#query = query;
   }
 
-  async read(): Promise<WorkTree> {
+  /** `leftOut`: how many rows did not fit. */
+  async read(): Promise<{ nodes: TreeNode[]; leftOut: number }> {
     await this.#readParts();
     const all = await this.#nodes();
     const { limit } = this.#query;

@@ -148,11 +148,9 @@ export function requireChanges({ name }: Pick<Call, "name">, changes: object): v
   });
 }
 
-export const LIST_INPUT = ["limit", "offset", "fields", "max-tokens"] as const;
-
 /** Whether filters were given: then an empty list says nothing about the whole. */
 export function isNarrowed({ options }: Pick<Call, "options">): boolean {
-  return Object.keys(options).some((name) => !(LIST_INPUT as readonly string[]).includes(name));
+  return Object.keys(options).some((name) => !["limit", "offset", "fields", "max-tokens"].includes(name));
 }
 
 export const TASK: ArgumentSpec = { name: "TASK", about: "task ID or a unique prefix (3+ digits)", required: true };

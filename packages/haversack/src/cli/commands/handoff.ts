@@ -19,25 +19,22 @@ import { defineWork, inputOf, type OpenWork, readFileOrStdin, readList, readText
 import { AGENT, EPIC, FIELDS, listOptions, oneOf, STORY, text } from "../work-options.ts";
 
 function formatHandoff(io: Io, handoff: Handoff, now: Date): string {
-  const { id, taskId, role, attempt, status, summary, filesChanged, detailsChars, actor, createdAt } = handoff;
+  const { id, taskId, role, attempt, status, summary, filesChanged, detailsChars, actor, createdAt, state } = handoff;
   return [
     `${id}  ${paint(io, verdictStyle(status), status)} for ${taskId}`,
     ...fields(io, [
       ["role", `${cleanLine(role)}, attempt ${attempt}`],
       ["by", `${cleanLine(actor)}, ${formatAgo(createdAt, now)}`],
-      ["files", handoff.state === "archived" ? "" : filesChanged.map((file) => cleanLine(file)).join(", ")],
-      ["details", detailsChars > 0 ? `${detailsChars} characters${STATE[handoff.state]}` : undefined],
+      ["files", state === "archived" ? "" : filesChanged.map((file) => cleanLine(file)).join(", ")],
+      [
+        "details",
+        detailsChars > 0 ? `${detailsChars} characters${state === "whole" ? "" : ", in the archive"}` : undefined,
+      ],
     ]),
     // Archived handoffs show their summary only after they are restored.
-    ...(handoff.state === "archived" ? [] : ["", block(stripControl(summary).trimEnd())]),
+    ...(state === "archived" ? [] : ["", block(stripControl(summary).trimEnd())]),
   ].join("\n");
 }
-
-const STATE: Record<Handoff["state"], string> = {
-  whole: "",
-  compacted: ", in the archive",
-  archived: ", in the archive",
-};
 
 function verdictStyle(status: Handoff["status"]): "green" | "red" {
   return status === "PASS" ? "green" : "red";

@@ -6,8 +6,9 @@ import { isFault } from "../../base/errors.ts";
 import { sqlite } from "../../store/sqlite/quiet.ts";
 import type { Command, ExitCode } from "../command.ts";
 import { parseCall } from "../parse.ts";
-import { command as exportCommand } from "./export.ts";
-import { command as importCommand } from "./import.ts";
+import { commands } from "./import-export.ts";
+
+const { import: importCommand, export: exportCommand } = commands;
 
 let folder: string;
 beforeEach(() => {

@@ -21,8 +21,8 @@ import type { Client, WiringPlace } from "../../engine/wiring.ts";
 import { openMemoryStore } from "../../store/sqlite/open.ts";
 import { SqliteSkillIndex } from "../../store/sqlite/skills/skill-index.ts";
 import { formatBrought } from "../brought-along.ts";
-import { type Call, defineCommand, flag, type Output, option, print, say } from "../command.ts";
-import { findInstalled, isTemporary } from "../installed.ts";
+import { type Call, defineCommand, flag, type Output, option, say } from "../command.ts";
+import { findInstalled } from "../installed.ts";
 import { shortPath } from "../print-plan.ts";
 import { findProject, type Project, scopeOf, warnOnce } from "../project.ts";
 import { openSkills, skillSources } from "../skills.ts";
@@ -31,13 +31,12 @@ import {
   chosenClients,
   describeCheckout,
   guardCount,
-  mayWrite,
   moreLines,
-  notWritten,
   planData,
   receiptFolder,
   showNotes,
   showPlan,
+  unconfirmed,
   WIRING_OPTIONS,
   wiringPlace,
 } from "../wiring.ts";
@@ -110,7 +109,8 @@ export const command = defineCommand({
     notes.push(...blocked.map(({ client, why, instead }) => `${client.title} is not connected: ${why}. ${instead}`));
     const refusal = scope === "project" && gitRefusal(project.paths.root, call.io.env);
     if (refusal) notes.push(`${refusal.why}. ${refusal.remedy}`);
-    if (isTemporary(installed)) {
+    // Such an installation disappears by itself.
+    if (/[\\/]_npx[\\/]|[\\/]dlx-|[\\/]bunx-/.test(installed.bin)) {
       notes.push(
         `${installed.bin} is in a cache that is emptied by itself: install haversack for good, then run init from there`,
       );
@@ -148,12 +148,11 @@ export const command = defineCommand({
     if (planned.length > 0 || willAccept) {
       const files = planned.length === 1 ? "this file" : `these ${planned.length} files`;
       const what = [willAccept && "accept what the repository brings", planned.length > 0 && `write ${files}`];
-      const question = what.filter(Boolean).join(" and ");
-      const answer = await mayWrite(call, `${question[0]?.toUpperCase()}${question.slice(1)}?`, planned);
-      if (answer !== "yes") {
-        await print(call, { data: report(false, undefined), text: "" });
-        return notWritten(answer, "--yes writes what is shown");
-      }
+      const asked = what.filter(Boolean).join(" and ");
+      const question = `${asked[0]?.toUpperCase()}${asked.slice(1)}?`;
+      const ask = { question, hint: "--yes writes what is shown", report: report(false, undefined) };
+      const stopped = await unconfirmed(call, planned, ask);
+      if (stopped) return stopped;
       const refused = isBrought && whyRefused(brought, willAccept ? open : []);
       if (refused) throw refused;
       // If a file is in its place, this fails before anything is written.

@@ -1,7 +1,6 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { nextBatch, nextReady } from "../../engine/work/next-batch.ts";
 import { COUNTED_READY, type QueuedTask } from "../../store/work-store.ts";
-import type { View } from "../../work/task-view.ts";
 import { flag } from "../command.ts";
 import { commandLine, dim, formatCounts, table } from "../print-work.ts";
 import { defineWork, inputOf, type OpenWork } from "../work.ts";
@@ -30,8 +29,12 @@ export const command = defineWork("read", {
     const input = inputOf(call);
     const found = isBatch ? await nextBatch(input, work) : await nextReady(input, work);
     const { tasks, views, ready, cut } = found;
+    const orders = tasks.map(({ score, batchGroup = 1 }: Next) => ({
+      score: Math.round(score * 100) / 100,
+      batch_group: batchGroup,
+    }));
     const hasMore = fields === "standard" || fields === "full";
-    const data = hasMore ? views.map((view, at) => withOrder(view, tasks[at])) : views;
+    const data = hasMore ? views.map((view, at) => ({ ...view, ...orders[at] })) : views;
     const isVerbatim = true;
     if (ready === 0) return { data, text: () => explainNothing(input, work), isVerbatim };
     const rows = () => table(call.io, tasks.map(row)).join("\n");
@@ -57,11 +60,6 @@ type Next = QueuedTask & { batchGroup?: number };
 /** Only later batches are named: tasks of the first can all run at once. */
 function row({ id, priority, type, title, batchGroup = 1 }: Next) {
   return [id, priority, dim(type), dim(batchGroup > 1 ? `batch ${batchGroup}` : ""), cleanLine(title)];
-}
-
-function withOrder(view: View, task: Next | undefined): View {
-  if (!task) return view;
-  return { ...view, score: Math.round(task.score * 100) / 100, batch_group: task.batchGroup ?? 1 };
 }
 
 async function explainNothing(

@@ -8,7 +8,7 @@ import { projectStatus } from "../../engine/work/session-context.ts";
 import { listTasks } from "../../engine/work/tasks.ts";
 import { readSessionTimes } from "../../store/sqlite/sessions/sqlite-local-store.ts";
 import { processOfSession } from "../../store/sqlite/work/events/session-claims.ts";
-import type { Claim, LeftTask, Task, TaskStatus } from "../../work/task.ts";
+import type { Claim, LeftTask, Task } from "../../work/task.ts";
 import { present, viewBrief, viewClaim, viewCounts } from "../../work/task-view.ts";
 import { type Io, sayWarning } from "../command.ts";
 import { type Cell, dim, formatClaim, formatCounts, formatSpan, table } from "../print-work.ts";
@@ -81,11 +81,12 @@ export const command = defineWork("read", {
   },
 });
 
-const GROUPS = ["in_progress", "review", "blocked"] as const;
+const HEADINGS = { in_progress: "In progress", review: "In review", blocked: "Blocked" } as const;
+const GROUPS = Object.keys(HEADINGS) as (keyof typeof HEADINGS)[];
 
 type Scope = Parameters<typeof projectStatus>[0];
 interface Group {
-  status: TaskStatus;
+  status: keyof typeof HEADINGS;
   tasks: { task: Task; claim?: Claim | undefined; isOver?: boolean; reasons?: string[] }[];
   total: number;
 }
@@ -99,7 +100,7 @@ async function interruptedRuns(claims: readonly Claim[], { runs, by }: OpenWork)
 }
 
 async function readGroup(
-  status: TaskStatus,
+  status: Group["status"],
   scope: Scope,
   { work, claims }: { work: OpenWork; claims: readonly Claim[] },
 ): Promise<Group> {
@@ -129,40 +130,34 @@ function viewLeft({ id, title, status, agent, worktree, branch, lastSeenAt, ende
   return present({ id, title, status, agent, worktree, branch, last_seen_at: lastSeenAt, ended_as: endedAs });
 }
 
-function formatLeft(io: Io, left: readonly LeftTask[], now: Date): string[] {
-  if (left.length === 0) return [];
-  const rows = left
-    .slice(0, MOST)
-    .map(({ id, title, agent, worktree, lastSeenAt }): Cell[] => [
-      `  ${id}`,
-      dim(`${cleanLine(agent)}, ${formatSpan(now.getTime() - lastSeenAt.getTime())} ago`),
-      worktree === undefined ? cleanLine(title) : `${cleanLine(title)} (in ${cleanLine(worktree)})`,
-    ]);
-  const more = left.length > MOST ? ["  and more: `haversack task list --status todo --wip`"] : [];
-  return ["", paint(io, "bold", "Left unfinished"), ...table(io, rows), ...more];
+/** Nothing if there are no rows. `more`: the line below them, if some were left out. */
+function section(io: Io, heading: string, rows: readonly Cell[][], more: string | false): string[] {
+  if (rows.length === 0) return [];
+  return ["", paint(io, "bold", heading), ...table(io, rows), ...(more ? [more] : [])];
 }
 
-const HEADINGS: Partial<Record<TaskStatus, string>> = {
-  in_progress: "In progress",
-  review: "In review",
-  blocked: "Blocked",
-};
+function formatLeft(io: Io, left: readonly LeftTask[], now: Date): string[] {
+  const rows = left.slice(0, MOST).map(({ id, title, agent, worktree, lastSeenAt }): Cell[] => {
+    const ago = formatSpan(now.getTime() - lastSeenAt.getTime());
+    const where = worktree === undefined ? "" : ` (in ${cleanLine(worktree)})`;
+    return [`  ${id}`, dim(`${cleanLine(agent)}, ${ago} ago`), `${cleanLine(title)}${where}`];
+  });
+  const more = left.length > MOST && "  and more: `haversack task list --status todo --wip`";
+  return section(io, "Left unfinished", rows, more);
+}
 
 function formatTasks(io: Io, { status, tasks, total }: Group, now: Date): string[] {
-  if (tasks.length === 0) return [];
   const rows = tasks.map(({ task, claim, isOver, reasons = [] }): Cell[] => [
     `  ${task.id}`,
-    dim(claim ? formatClaim(claim, now, { isOver }) : ""),
+    dim(claim && formatClaim(claim, now, { isOver })),
     [cleanLine(task.title), ...reasons.map((reason) => cleanLine(reason, { maxChars: 200 }))].join(": "),
   ]);
-  const more =
-    total > tasks.length ? [`  ${total - tasks.length} more: \`haversack task list --status ${status}\``] : [];
-  return ["", paint(io, "bold", HEADINGS[status] ?? status), ...table(io, rows), ...more];
+  const more = total - tasks.length;
+  return section(io, HEADINGS[status], rows, more > 0 && `  ${more} more: \`haversack task list --status ${status}\``);
 }
 
 function formatNext(io: Io, tasks: readonly Task[], ready: number): string[] {
   if (tasks.length === 0) return ["", "Nothing is ready."];
-  const rows = tasks.map((task): Cell[] => [`  ${task.id}`, task.priority, dim(task.type), cleanLine(task.title)]);
-  const more = ready > tasks.length ? [`  ${ready - tasks.length} more ready: \`haversack next\``] : [];
-  return ["", paint(io, "bold", "Next"), ...table(io, rows), ...more];
+  const rows = tasks.map(({ id, priority, type, title }) => [`  ${id}`, priority, dim(type), cleanLine(title)]);
+  return section(io, "Next", rows, ready > tasks.length && `  ${ready - tasks.length} more ready: \`haversack next\``);
 }

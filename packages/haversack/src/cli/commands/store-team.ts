@@ -1,4 +1,5 @@
-/** The store that a team shares: where it is, how work gets there and back, and who may use it. */
+/** The store that a team shares: where it is, how work gets there and back, who may use it, and what it refused. */
+import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
 import type { OpenProject } from "../../engine/open-project.ts";
 import {
@@ -13,10 +14,13 @@ import {
 import { describeTeam, type TeamState, teamState, viewTeam } from "../../engine/team/team-state.ts";
 import { STORE_VARIABLE } from "../../engine/work-of.ts";
 import { addressFor } from "../../store/postgres/place.ts";
+import { listConflicts, settleConflicts } from "../../store/sqlite/outbox/outbox.ts";
 import { SCHEMA_VERSION } from "../../store/sqlite/schema-version.ts";
-import { type Call, defineCommand, type Output, print, sayWarning, wholeNumber } from "../command.ts";
+import { type Call, defineCommand, flag, type Output, print, sayWarning, wholeNumber } from "../command.ts";
 import { columns } from "../help.ts";
+import { block, formatAgo } from "../print-work.ts";
 import { findProject, openProject } from "../project.ts";
+import { counted } from "../terminal.ts";
 
 const LOCAL = "local";
 const ADDRESS = {
@@ -29,6 +33,8 @@ function open(call: Pick<Call, "io">): OpenProject {
 }
 
 const ACTIONS = ["add", "rm", "list"];
+
+const MOST_CONFLICTS = 1000;
 
 export const commands = {
   "store use": defineCommand({
@@ -155,6 +161,42 @@ export const commands = {
           notes: call.json ? [] : ["the password is stored nowhere else: send it in private"],
         };
       });
+    },
+  }),
+  "store conflicts": defineCommand({
+    about:
+      "Lists changes of this machine that the shared store refused, such as reports on a task that somebody else had claimed meanwhile. Nothing is lost: each is shown with its content until you settle it.",
+    arguments: [{ name: "NUMBER", about: "only these", many: true }],
+    options: { settle: flag("Remove them from the list: you have dealt with them.") },
+    examples: {
+      "haversack store conflicts": "what was refused, and why",
+      "haversack store conflicts 17 --settle": "one is dealt with",
+    },
+    json: "[{number, operation, task_id?, agent?, at, reason, found_at, content}]; with --settle {settled: count}.",
+    async run(call) {
+      const numbers = call.arguments.map((word) => {
+        const number = Number(word);
+        if (Number.isSafeInteger(number) && number > 0) return number;
+        throw new HaversackError("usage", `NUMBER must be a number of the list, but is ${JSON.stringify(word)}`);
+      });
+      const isSettled = call.options["settle"] === true;
+      const { handle } = openProject(call, isSettled ? { access: "save", durability: "full" } : { access: "look" });
+      if (isSettled) {
+        const settled = settleConflicts(handle, numbers.length > 0 ? numbers : undefined);
+        return { data: { settled }, text: `${counted(settled, "conflict")} removed from the list.` };
+      }
+      const isNamed = (number: number) => numbers.length === 0 || numbers.includes(number);
+      const found = listConflicts(handle, { limit: MOST_CONFLICTS }).filter(({ number }) => isNamed(number));
+      const data = found.map(({ number, op: operation, args, at, taskId, agent, reason, foundAt }) => ({
+        ...{ number, operation, taskId, agent, at, reason, foundAt, content: JSON.parse(args) },
+      }));
+      const now = new Date();
+      const lines = found.map(({ number, op, args, at, agent, reason }) => {
+        const who = agent === undefined ? "" : ` by ${cleanLine(agent)}`;
+        const head = `${number}  ${op}${who}, ${formatAgo(at, now)}: ${cleanLine(reason)}`;
+        return `${head}\n${block(cleanLine(args, { maxChars: 500 }))}`;
+      });
+      return { data, text: lines.join("\n") || "No conflicts." };
     },
   }),
 };

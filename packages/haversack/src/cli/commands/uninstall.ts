@@ -6,18 +6,17 @@ import { projectPaths } from "../../engine/project.ts";
 import { applyUninstall, forgetPaused, ignoredInReceipt, planUninstall } from "../../engine/uninstall.ts";
 import { checkoutOf } from "../../engine/wired-place.ts";
 import { readReceipt } from "../../engine/wiring-receipt.ts";
-import { defineCommand, print, say } from "../command.ts";
+import { defineCommand, say } from "../command.ts";
 import { scopeOf } from "../project.ts";
 import {
   chosenClients,
   describeCheckout,
-  mayWrite,
   moreLines,
-  notWritten,
   planData,
   receiptFolder,
   showNotes,
   showPlan,
+  unconfirmed,
   WIRING_OPTIONS,
   wiringPlace,
 } from "../wiring.ts";
@@ -91,11 +90,9 @@ export const command = defineCommand({
     if (call.options["dry-run"]) {
       return { data: report(false), text: `Nothing was written (--dry-run)${moreLines(call)}.` };
     }
-    const answer = await mayWrite(call, "Remove this?", planned);
-    if (answer !== "yes") {
-      await print(call, { data: report(false), text: "" });
-      return notWritten(answer, "--yes removes what is shown");
-    }
+    const ask = { question: "Remove this?", hint: "--yes removes what is shown", report: report(false) };
+    const stopped = await unconfirmed(call, planned, ask);
+    if (stopped) return stopped;
     applyUninstall(planned, folder);
     if (scope === "project") forgetDeferred();
     const stored = state ? `\nWhat was stored stays in ${state}; it is yours to keep or delete.` : "";

@@ -1,16 +1,20 @@
-/** Imports work: a plan, an export, or what another task tool wrote. */
+/** Imports work: a plan, an export, or what another task tool wrote. Writes the export. */
+
 import { statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
+import { putFile } from "../../base/safe-write.ts";
+import { placeOfNamed } from "../../engine/wired-place.ts";
 import { detectTools, FOREIGN_TOOLS, importForeign } from "../../engine/work/import-foreign.ts";
 import { hasOhno, importOhno, type OhnoReport } from "../../engine/work/import-ohno.ts";
 import { importPlan } from "../../engine/work/import-plan.ts";
-import { type ImportReport, parseRecords } from "../../store/record-fields.ts";
+import { FIRST_LINE, formatRecord, type ImportReport, parseRecords } from "../../store/record-fields.ts";
 import type { PlanReport } from "../../store/work-store.ts";
 import { present } from "../../work/task-view.ts";
 import { type Call, flag, type Io, type Output, option } from "../command.ts";
-import { counted, paint } from "../terminal.ts";
+import { targetFile } from "../project.ts";
+import { counted, formatBytes, paint } from "../terminal.ts";
 import { defineWork, inputOf, type OpenWork, readFileOrStdin } from "../work.ts";
 import { AGENT } from "../work-options.ts";
 
@@ -78,54 +82,89 @@ function plural(kind: string): string {
   return kind.endsWith("y") ? `${kind.slice(0, -1)}ies` : `${kind}s`;
 }
 
-export const command = defineWork(({ options }) => (options["dry-run"] ? "try" : "save"), {
-  about: `Imports work. The kind of FILE is detected; --from names it.
+export const commands = {
+  import: defineWork(({ options }) => (options["dry-run"] ? "try" : "save"), {
+    about: `Imports work. The kind of FILE is detected; --from names it.
   plan   Markdown: each heading \`Task N: Name\` becomes a task with its Files, Steps, Done When, Depends on and Skill. Import it again to update the tasks, even after renumbering or renaming: none is doubled, status, claims and WIP are never touched, done steps stay done, and tasks that left the plan are only named. A new task that is checked off in the plan starts as done.
   jsonl  what \`haversack export\` wrote: new things are added; of two versions the one changed later wins, and the report names the fields. If an id belongs to something else here, the import gets a new one.
   ohno   an ohno project's folder, its .ohno folder or tasks.db: everything it has, with its ids. Its file is only read.
   beads, task-master, backlog  a project's folder or the tool's file (.beads/issues.jsonl, .taskmaster/tasks/tasks.json, backlog/): its tasks with their ids, dependencies, parts and statuses.
   github  a file that \`gh issue list --state all --json number,title,body,state,stateReason,labels,assignees,milestone,createdAt,updatedAt,url\` wrote: issue 12 becomes gh-12.
 Importing again adds nothing, and never undoes what was done here since: a task that somebody holds keeps its status and claim, and a task without a time of change in the file is left as it is here. What cannot be imported is reported, and the rest is imported. Exit 1 if there are problems.`,
-  arguments: [
-    {
-      name: "FILE",
-      about:
-        "a plan, an export, another tool's project or file, or - for an export on standard input (default with --from a tool: here)",
+    arguments: [
+      {
+        name: "FILE",
+        about:
+          "a plan, an export, another tool's project or file, or - for an export on standard input (default with --from a tool: here)",
+      },
+    ],
+    options: {
+      from: option("KIND", `${KINDS.slice(0, -1).join(", ")} or ${KINDS.at(-1)} (default: by the file).`, {
+        choices: KINDS,
+      }),
+      story: option("ID", "Of a plan: put new tasks into this story (default: a story with the plan's title)."),
+      epic: option("ID", "Of a plan: put the plan's story into this epic."),
+      sequential: flag("Of a plan: every task waits for the one before it."),
+      "dry-run": flag("Only report."),
+      agent: AGENT,
     },
-  ],
-  options: {
-    from: option("KIND", `${KINDS.slice(0, -1).join(", ")} or ${KINDS.at(-1)} (default: by the file).`, {
-      choices: KINDS,
-    }),
-    story: option("ID", "Of a plan: put new tasks into this story (default: a story with the plan's title)."),
-    epic: option("ID", "Of a plan: put the plan's story into this epic."),
-    sequential: flag("Of a plan: every task waits for the one before it."),
-    "dry-run": flag("Only report."),
-    agent: AGENT,
-  },
-  examples: {
-    "haversack import docs/plan.md --dry-run": "what a plan would become",
-    "haversack import docs/plan.md --epic E4829": "as a story of that epic",
-    "git show main:work.jsonl | haversack import -": "from another branch",
-    "haversack import ../other --from ohno": "from an ohno project",
-    "haversack import --from beads --dry-run": "what this project's beads would become",
-  },
-  json: "of a plan {dry_run?, story?: {id, title, is_new?}, created?: [{id, number, title}], updated?: [{id, number, title, fields}], unchanged?, gone?: [{id, number, title, status}], behind?: those checked off in the plan and open here, problems?: [{where, text}]}, where what a dry run would create has no id; else {file?, dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], recognized?: [{from, to}], problems?: [{where, text}], unchanged?: [id], left?: [{where, count, why}]}.",
-  async run(call, work) {
-    const { options } = call;
-    const [file] = call.arguments;
-    const { from } = options;
-    if (file === undefined && (from === undefined || from === "plan" || from === "jsonl"))
-      throw new HaversackError("usage", "FILE is missing", {
-        hint: "name a plan, an export or another tool's project",
-      });
-    const name = file ?? ".";
-    const kind = from ?? kindOf(call, name);
-    const other = (["story", "epic", "sequential"] as const).find((option) => options[option] !== undefined);
-    if (kind !== "plan" && other) throw new HaversackError("usage", `--${other} is for plans, but ${name} is ${kind}`);
-    return importAs(kind, name, call, work);
-  },
-});
+    examples: {
+      "haversack import docs/plan.md --dry-run": "what a plan would become",
+      "haversack import docs/plan.md --epic E4829": "as a story of that epic",
+      "git show main:work.jsonl | haversack import -": "from another branch",
+      "haversack import ../other --from ohno": "from an ohno project",
+      "haversack import --from beads --dry-run": "what this project's beads would become",
+    },
+    json: "of a plan {dry_run?, story?: {id, title, is_new?}, created?: [{id, number, title}], updated?: [{id, number, title, fields}], unchanged?, gone?: [{id, number, title, status}], behind?: those checked off in the plan and open here, problems?: [{where, text}]}, where what a dry run would create has no id; else {file?, dry_run?, added?: {kind: count}, same, updated?: [{id, fields}], kept?: [{id, fields}], renamed?: [{from, to}], recognized?: [{from, to}], problems?: [{where, text}], unchanged?: [id], left?: [{where, count, why}]}.",
+    async run(call, work) {
+      const { options } = call;
+      const [file] = call.arguments;
+      const { from } = options;
+      if (file === undefined && (from === undefined || from === "plan" || from === "jsonl"))
+        throw new HaversackError("usage", "FILE is missing", {
+          hint: "name a plan, an export or another tool's project",
+        });
+      const name = file ?? ".";
+      const kind = from ?? kindOf(call, name);
+      const other = (["story", "epic", "sequential"] as const).find((option) => options[option] !== undefined);
+      if (kind !== "plan" && other)
+        throw new HaversackError("usage", `--${other} is for plans, but ${name} is ${kind}`);
+      return importAs(kind, name, call, work);
+    },
+  }),
+  export: defineWork("read", {
+    about:
+      "Writes all work as JSON lines: epics, stories, tasks with their WIP and claims, dependencies, blockers, failures, handoffs, agents, messages, the skills that tasks used, activity. One line per record, in a fixed order, so that it diffs well in git; `haversack import` reads it back without loss. It contains everything that is stored, so read it before you share it. Only you can read a new file.",
+    arguments: [{ name: "FILE", about: "where to write; standard output without it" }],
+    options: { "no-activity": flag("Leave out the activity, which grows with every change.") },
+    examples: {
+      "haversack export work.jsonl": "replaces the file in one step",
+      'haversack export | grep \'"kind":"task"\'': "for a pipe",
+    },
+    json: "{file, records, size_bytes}: only with FILE.",
+    async run(call, { store }) {
+      const [name] = call.arguments;
+      if (name === undefined && call.json)
+        throw new HaversackError("usage", "--json needs FILE: the export itself goes to standard output");
+      const lines: string[] = [];
+      for await (const record of store.exportRecords()) {
+        if (record.kind === "activity" && call.options["no-activity"]) continue;
+        lines.push(`${formatRecord(record)}\n`);
+      }
+      if (name === undefined) {
+        call.io.out(`${FIRST_LINE}\n`);
+        for (const line of lines) call.io.out(line);
+        return 0;
+      }
+      const file = targetFile(call, name);
+      const text = `${FIRST_LINE}\n${lines.join("")}`;
+      putFile(file, text, { ...placeOfNamed(file, call.io.cwd), mode: 0o600 });
+      const sizeBytes = Buffer.byteLength(text);
+      const done = `${counted(lines.length, "record")} to ${file} (${formatBytes(sizeBytes)}).`;
+      return { data: { file, records: lines.length, sizeBytes }, text: done };
+    },
+  }),
+};
 
 function kindOf({ io }: Pick<Call, "io">, name: string): Kind {
   if (name === "-") return "jsonl";
