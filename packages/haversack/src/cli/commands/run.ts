@@ -28,8 +28,8 @@ import { isRunAlive } from "../../runs/run-record.ts";
 import { FIRST_SIZE, runWork } from "../../runs/runner.ts";
 import { RunStop } from "../../runs/session-health.ts";
 import { StopSwitch } from "../../runs/stop-switch.ts";
-import { batchSize, lastWindowTokens, type WindowUse, windowUse } from "../../runs/window-room.ts";
-import type { Run, RunProcess, RunScope, RunSession, RunStore } from "../../store/run-store.ts";
+import { batchSize, lastWindowTokens, windowUse } from "../../runs/window-room.ts";
+import type { Run, RunProcess, RunScope, RunStore } from "../../store/run-store.ts";
 import type { Actor } from "../../store/work-store.ts";
 import { estimateTokens } from "../../tokens/estimate.ts";
 import type { Task } from "../../work/task.ts";
@@ -313,7 +313,7 @@ interface DryRun {
 async function dryRun({ io, json }: WorkCall, open: OpenWork, run: DryRun): Promise<ExitCode> {
   const { scope, continues, clientId, client, program, problem, testCommand, packet } = run;
   const { size, args, limits, isIsolated } = run.runOptions;
-  const left = continues ? await leftOf(continues, open) : NOTHING_LEFT;
+  const left: Left = continues ? await leftOf(continues, open) : NOTHING_LEFT;
   const first = size === "auto" ? (continues?.batchSize ?? FIRST_SIZE) : size;
   const { sessions, use } = left;
   const limit = { windowShare: open.config["headless.window_percent"] / 100, compactsAt: client.compactsAt };
@@ -357,7 +357,7 @@ async function dryRun({ io, json }: WorkCall, open: OpenWork, run: DryRun): Prom
 }
 
 /** What a run that is continued still has: tasks to check, and tasks to go on with. */
-async function leftOf({ id }: Run, { runs, store, by }: OpenWork): Promise<Left> {
+async function leftOf({ id }: Run, { runs, store, by }: OpenWork) {
   const [tasks, sessions] = [await runs.listTasks(id), await runs.listSessions(id)];
   const claimed = tasks.filter(({ state }) => state === "claimed");
   const [checks, held]: [Task[], Task[]] = [[], []];
@@ -368,14 +368,8 @@ async function leftOf({ id }: Run, { runs, store, by }: OpenWork): Promise<Left>
   return { checks, held, sessions, use: windowUse(sessions, tasks) };
 }
 
-interface Left {
-  checks: Task[];
-  held: Task[];
-  sessions: RunSession[];
-  use: WindowUse;
-}
-
-const NOTHING_LEFT: Left = { checks: [], held: [], sessions: [], use: { used: 0, tasks: 0 } };
+type Left = Awaited<ReturnType<typeof leftOf>>;
+const NOTHING_LEFT = { checks: [], held: [], sessions: [], use: { used: 0, tasks: 0 } };
 
 /** A real run first frees what a dead one holds, so it would claim more than is ready now. */
 async function deadRuns({ runs, store, by }: OpenWork): Promise<string[]> {

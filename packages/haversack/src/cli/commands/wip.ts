@@ -1,7 +1,7 @@
 /** The work in progress of a task or a session. */
 import { cleanLine } from "../../base/clean-text.ts";
 import { HaversackError } from "../../base/errors.ts";
-import { readJson } from "../../base/json.ts";
+import { isRecord, readJson } from "../../base/json.ts";
 import { getWip, updateWip } from "../../engine/work/set-status.ts";
 import { SessionState, sessionWipHistory } from "../../store/sqlite/sessions/session-state.ts";
 import { SqliteLocalStore } from "../../store/sqlite/sessions/sqlite-local-store.ts";
@@ -128,15 +128,13 @@ async function addToTask(
 ): Promise<Output> {
   const read = readJson((await readText(call, given)) ?? "");
   if (read.problem !== undefined) throw new HaversackError("usage", `WIP must be a JSON object: ${read.problem}`);
-  if (typeof read.value !== "object" || read.value === null || Array.isArray(read.value)) {
+  const { value } = read;
+  if (!isRecord(value)) {
     const must = 'WIP must be a JSON object such as {"next_step": "…"}';
-    throw new HaversackError("usage", `${must}, but is ${kindOf(read.value)}`);
+    const kind = Array.isArray(value) ? "a list" : value === null ? "null" : `a ${typeof value}`;
+    throw new HaversackError("usage", `${must}, but is ${kind}`);
   }
-  const { changed } = await updateWip({ taskId, wip: read.value }, work);
+  const { changed } = await updateWip({ taskId, wip: value }, work);
   const { id } = await work.store.findId(taskId);
   return { data: { id, changed }, text: changed ? `Work in progress of ${id} saved.` : `Nothing new for ${id}.` };
-}
-
-function kindOf(value: unknown): string {
-  return Array.isArray(value) ? "a list" : value === null ? "null" : `a ${typeof value}`;
 }
