@@ -3,11 +3,10 @@
  * matching` fits them without each source of prompts in turn.
  */
 import {
-  asksForSkill,
-  confidenceOf,
+  confidenceWith,
   EVIDENCE,
   type EvidenceTerms,
-  LEAST_CONFIDENCE,
+  evidenceOf,
   type Scored,
   SURE,
   type SureTerms,
@@ -21,7 +20,9 @@ export type Kind =
   | "foreign pool"
   | "ordinary"
   | "ordinary, small pool"
-  | "short";
+  | "short"
+  | "everyday"
+  | "everyday, small pool";
 
 export interface Candidate
   extends Pick<Scored<number>, "skill" | "score" | "named" | "isOrdered" | "sure" | "evidence"> {
@@ -46,17 +47,13 @@ export const SHIPPED: Weights = { sure: SURE, evidence: EVIDENCE };
 
 export function fitWeights(examples: readonly Example[]): Weights {
   const evidence = fitEvidence(examples);
-  return { sure: fitSure(examples.filter(({ candidates }) => asksForSkill(candidates, evidence))), evidence };
+  return { sure: fitSure(examples.filter(({ candidates }) => evidenceOf(candidates, evidence) >= 0)), evidence };
 }
 
 /** As `rankSkills` does it, with other weights. Best first. */
 export function confidences({ candidates }: Example, { sure, evidence }: Weights): Map<number, number> {
-  const asks = asksForSkill(candidates, evidence);
-  const found = candidates.map((one): [number, number] => {
-    const confidence = confidenceOf(one.sure, sure);
-    if (one.named) return [one.skill, 0.99];
-    return [one.skill, one.isOrdered ? Math.max(0.6, confidence) : confidence * (asks ? 1 : LEAST_CONFIDENCE)];
-  });
+  const asking = evidenceOf(candidates, evidence);
+  const found = candidates.map((one): [number, number] => [one.skill, confidenceWith(asking, one, sure)]);
   return new Map(found.sort((a, b) => b[1] - a[1]));
 }
 
@@ -68,6 +65,8 @@ const SURE_KINDS: Partial<Record<Kind, number>> = {
   ordinary: 0.2,
   "ordinary, small pool": 0.1,
   short: 0.1,
+  everyday: 0.2,
+  "everyday, small pool": 0.1,
 };
 /** A prompt that must not bring a certain skill counts this many times. */
 const WRONG_FACTOR = 2;
@@ -118,82 +117,73 @@ function fitSure(examples: readonly Example[]): SureTerms {
 
 const SHRINK = 1e-5;
 
-/** What it costs to be silent on a prompt that needs a skill, and to speak on one that does not. */
-const EVIDENCE_COSTS: Partial<Record<Kind, readonly [silent: number, spoken: number]>> = {
+/** How much the prompts that need a skill weigh, and those that do not. */
+const EVIDENCE_KINDS: Record<Kind, readonly [positive: number, negative: number]> = {
   "one pool": [5, 0],
   "own pool": [0.6, 0],
   "small pool": [0.6, 0],
-  short: [1.5, 0.5],
   "foreign pool": [0, 0.4],
   ordinary: [0, 2.4],
   "ordinary, small pool": [0, 0.6],
+  short: [5, 2.5],
+  everyday: [0, 4.8],
+  "everyday, small pool": [0, 1.2],
 };
-/** Round numbers to start from: a word counts two, a missing one minus one. */
-const START: EvidenceTerms = {
-  constant: 1,
-  told: 2,
-  mentioned: 1,
-  missing: -1,
-  missingRare: 0.5,
-  second: 2,
-  pair: 4,
-  nameSaid: 1,
-  nameRare: 2,
-  size: -2,
-  sizeAndLength: 1,
-};
+/** Chosen so that few everyday prompts bring something. The shipped `nameSaid` is larger than fitted: few examples say a skill's name. */
+const EVIDENCE_SHIFT = 1;
 
-/**
- * Minimizes the cost of wrong decisions, with a steep sigmoid in place of the step, by gradient descent (Adam). Likelihood is the wrong
- * measure here: it fits the many prompts that nobody could decide wrongly.
- */
+/** Logistic regression by gradient descent (Adam), on the skill with most evidence, which changes with the weights. */
 function fitEvidence(examples: readonly Example[]): EvidenceTerms {
   const names = Object.keys(EVIDENCE) as (keyof EvidenceTerms)[];
   const weightOf = weights(
     examples,
-    ({ kind, isPositive }) => EVIDENCE_COSTS[kind]?.[isPositive ? 0 : 1] ?? 0,
+    ({ kind, isPositive }) => EVIDENCE_KINDS[kind][isPositive ? 0 : 1],
     ({ kind, isPositive }) => `${kind} ${isPositive}`,
   );
   const total = weightOf.reduce((sum, one) => sum + one, 0);
   const rows = examples.flatMap(({ candidates, isPositive }, at) => {
     const strongest = [...candidates].sort((a, b) => b.score - a.score).slice(0, 3);
     const xs = strongest.flatMap(({ evidence }) => (evidence ? [names.map((name) => evidence[name])] : []));
-    return weightOf[at] === 0 || xs.length === 0
-      ? []
-      : [{ xs, sign: isPositive ? -1 : 1, weight: weightOf[at]! / total }];
+    return weightOf[at] === 0 || xs.length === 0 ? [] : [{ xs, y: isPositive ? 1 : 0, weight: weightOf[at]! / total }];
   });
-  const start = names.map((name) => START[name]);
-  const b = [...start];
-  const mean = names.map(() => 0);
+  // Standardized, so that one rate of descent fits all terms. The first is the constant.
+  const all = rows.flatMap(({ xs }) => xs);
+  const mean = names.map((_, i) => (i === 0 ? 0 : all.reduce((sum, x) => sum + x[i]!, 0) / all.length));
+  const spread = names.map((_, i) =>
+    i === 0 ? 1 : Math.sqrt(all.reduce((sum, x) => sum + (x[i]! - mean[i]!) ** 2, 0) / all.length) || 1,
+  );
+  for (const { xs } of rows)
+    for (const x of xs) for (let i = 0; i < x.length; i++) x[i] = (x[i]! - mean[i]!) / spread[i]!;
+  const b = names.map(() => 0);
+  const moment = names.map(() => 0);
   const square = names.map(() => 0);
   for (let step = 1; step <= STEPS; step++) {
-    const gradient = b.map((value, at) => 2 * PULL * (value - start[at]!));
-    for (const { xs, sign, weight } of rows) {
+    const gradient = b.map((value, i) => (i === 0 ? 0 : 2 * PULL * value));
+    for (const { xs, y, weight } of rows) {
       let best = Number.NEGATIVE_INFINITY;
       let of = xs[0]!;
       for (const x of xs) {
         const z = dot(x, b);
         if (z > best) [best, of] = [z, x];
       }
-      const p = sigmoid(best / STEEPNESS);
-      const slope = (weight * sign * p * (1 - p)) / STEEPNESS;
-      if (Math.abs(slope) > 1e-9) for (let at = 0; at < of.length; at++) gradient[at]! += slope * of[at]!;
+      const residual = weight * (sigmoid(best) - y);
+      for (let i = 0; i < of.length; i++) gradient[i]! += residual * of[i]!;
     }
-    for (let at = 0; at < b.length; at++) {
-      mean[at] = 0.9 * mean[at]! + 0.1 * gradient[at]!;
-      square[at] = 0.99 * square[at]! + 0.01 * gradient[at]! ** 2;
-      const unbiased = mean[at]! / (1 - 0.9 ** step);
-      b[at]! -= (RATE * unbiased) / (Math.sqrt(square[at]! / (1 - 0.99 ** step)) + 1e-8);
+    for (let i = 0; i < b.length; i++) {
+      moment[i] = 0.9 * moment[i]! + 0.1 * gradient[i]!;
+      square[i] = 0.99 * square[i]! + 0.01 * gradient[i]! ** 2;
+      b[i]! -= (RATE * moment[i]!) / (1 - 0.9 ** step) / (Math.sqrt(square[i]! / (1 - 0.99 ** step)) + 1e-8);
     }
   }
-  return named(names, b);
+  const fitted = b.map((value, i) => value / spread[i]!);
+  fitted[0]! += EVIDENCE_SHIFT - fitted.reduce((sum, value, i) => sum + (i === 0 ? 0 : value * mean[i]!), 0);
+  return named(names, fitted);
 }
 
-const STEEPNESS = 0.5;
-/** How strongly a weight is pulled towards its start value. */
-const PULL = 0.01;
-const STEPS = 250;
-const RATE = 0.02;
+/** How strongly a standardized weight is pulled towards zero. */
+const PULL = 0.0005;
+const STEPS = 300;
+const RATE = 0.05;
 
 /** The examples of a group share its weight. In a group, a source weighs the square root of its number of examples. */
 function weights(

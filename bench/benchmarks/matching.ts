@@ -115,6 +115,7 @@ function publicSets(corpus: string) {
       ),
     ),
   }));
+  const everydayRates = ratesOf(sets.flatMap(({ folder }) => rank(folder, everyday("held")))).metrics;
   const random = {
     withRight: drawn.flatMap(({ withRight }) => withRight),
     without: drawn.flatMap(({ without }) => without),
@@ -133,6 +134,7 @@ function publicSets(corpus: string) {
       row("  weights fitted without the source, thresholds as shipped", weightsLeft.macro),
       row("  each source a pool", allApart.macro),
       ...ordinary.map(({ name, rates }) => row(name, rates.metrics)),
+      row("450 everyday prompts, held back, three pools", everydayRates),
       row("all sets, random pools of 3 to 12 with the right skill", ratesOf(random.withRight).metrics),
       row("  without a skill of its source", ratesOf(random.without).metrics),
     ],
@@ -150,6 +152,7 @@ function publicSets(corpus: string) {
       atMost("all sets, fitted without the source: wrong in any tier", left.left_out.metrics.wrong_shown, 35),
       atMost("gap between fitted on all and without the source", Math.max(...gaps.map(Math.abs)) / 100, 2, " points"),
       ...ordinary.flatMap(({ name, rates }) => silenceGoals(name, rates.metrics, { shown: 3, cards: 1 })),
+      ...silenceGoals("450 everyday prompts, held back, three pools", everydayRates, { shown: 3, cards: 1 }),
     ],
     notes: [
       `chosen without the source: the weights of the evidence and of the confidence, and the thresholds of a card (${Math.min(...chosen)} to ${Math.max(...chosen)}; on all sources ${left.fitted.thresholds.card}) and of a name.`,
@@ -252,9 +255,10 @@ function otherExamples(
     });
   });
   const small = readdirSync(join(RELEVANCE, "pools")).map((name) => join(RELEVANCE, "pools", name));
-  const ordinary = ordinaryLists().flatMap(({ name, prompts }) =>
-    prompts.map((prompt) => ({ ...noSkill(prompt, prompt), source: name })),
-  );
+  // The second list is only measured.
+  const ordinary = ordinaryLists()
+    .slice(0, 1)
+    .flatMap(({ name, prompts }) => prompts.map((prompt) => ({ ...noSkill(prompt, prompt), source: name })));
   return [
     ...own,
     ...drawn.flatMap(({ examples }) => examples),
@@ -262,8 +266,28 @@ function otherExamples(
     ...small.flatMap((folder) =>
       ordinary.map((one) => exampleIn(poolOf(folder), one, { kind: "ordinary, small pool" })),
     ),
+    ...everyday("tune").flatMap((one) =>
+      sets.map(({ folder }) => exampleIn(poolOf(folder), one, { kind: "everyday" })),
+    ),
+    // A part of them: there are 16 pools.
+    ...everyday("tune")
+      .filter((_, at) => at % 2 === 0)
+      .flatMap((one) => small.map((folder) => exampleIn(poolOf(folder), one, { kind: "everyday, small pool" }))),
     ...smallCases("tune").map(({ folder, one }) => exampleIn(poolOf(folder), one, { kind: "short" })),
+    ...[...poolCases(TEAMS, "tune"), ...poolCases(MIXED, "tune"), ...olderCases(false)].map(({ pool, one }) =>
+      exampleIn(pool, one, { kind: "short" }),
+    ),
   ];
+}
+
+/**
+ * `everyday-prompts.json`: 900 prompts that need no skill, written blind, in the variety of real sessions: small edits, questions about code at hand,
+ * error messages. Every second one is held back from the fit.
+ */
+function everyday(half: "tune" | "held"): EvalCase[] {
+  return readData<string[]>("everyday-prompts.json")
+    .filter((_, at) => at % 2 === (half === "tune" ? 0 : 1))
+    .map((prompt) => ({ ...noSkill(prompt, prompt), source: "everyday" }));
 }
 
 /** The case as other weights would rank it. The effect of rules stays. */
@@ -355,10 +379,12 @@ function smallPools() {
       ),
     ).metrics,
   }));
-  const teams = (["tune", "held"] as const).map((half) => ({
-    name: `small pools of 20 teams, ${half === "tune" ? "tuned on" : "held back"}`,
-    rates: ratesIn(teamCases(half)),
-  }));
+  const teams = [TEAMS, MIXED].flatMap((pools) =>
+    (["tune", "held"] as const).map((half) => ({
+      name: `${pools.name}, ${half === "tune" ? "tuned on" : "held back"}`,
+      rates: ratesIn(poolCases(pools, half)),
+    })),
+  );
   const teamsOrdinary = { name: "ordinary prompts, held back, 20 teams", rates: ratesIn(teamOrdinary("held")) };
   const older = OLDER.flatMap(({ name, file }) =>
     [false, true].map((heldOut) => ({
@@ -429,15 +455,19 @@ interface TeamPool {
 }
 
 /**
- * `team-pools.json`: what 20 kinds of teams may have installed, and what they type. More than half of the prompts share no word with
- * their skill. Written blind, by a model that had not seen the matcher, its lists or any result.
+ * `team-pools.json`: what 20 kinds of teams may have installed, and what they type; more than half of the prompts share no word with their skill.
+ * `mixed-pools.json`: 48 pools of 3 to 12 skills by two other hands, each with eight prompts that need a skill and six that do not; half of
+ * the pools are held back. Written blind, by models that had not seen the matcher, its lists or any result.
  */
-function teamCases(half: "tune" | "held"): PoolCase[] {
-  return readData<TeamPool[]>("team-pools.json").flatMap(({ pool: name, skills, cases }) =>
+const TEAMS = { name: "small pools of 20 teams", file: "team-pools.json" };
+const MIXED = { name: "48 mixed pools", file: "mixed-pools.json" };
+
+function poolCases({ file }: typeof TEAMS, half: "tune" | "held"): PoolCase[] {
+  return readData<TeamPool[]>(file).flatMap(({ pool: name, skills, cases }) =>
     cases
       .filter((one) => one.half === half)
       .map(({ prompt, expect }, at) => ({
-        pool: poolFrom(`team ${name}`, skills),
+        pool: poolFrom(`${file} ${name}`, skills),
         one: { ...noSkill(`${name} ${at}`, prompt), expected: expect, source: name },
       })),
   );
@@ -446,9 +476,9 @@ function teamCases(half: "tune" | "held"): PoolCase[] {
 /** Everyday prompts of the same hand against each of these pools. */
 function teamOrdinary(half: "tune" | "held"): PoolCase[] {
   const prompts = readData<{ prompt: string; half: string }[]>("team-ordinary.json").filter((one) => one.half === half);
-  return readData<TeamPool[]>("team-pools.json").flatMap(({ pool: name, skills }) =>
+  return readData<TeamPool[]>(TEAMS.file).flatMap(({ pool: name, skills }) =>
     prompts.map(({ prompt }, at) => ({
-      pool: poolFrom(`team ${name}`, skills),
+      pool: poolFrom(`${TEAMS.file} ${name}`, skills),
       one: { ...noSkill(`${name} ordinary ${at}`, prompt), source: name },
     })),
   );

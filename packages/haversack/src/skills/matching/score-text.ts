@@ -3,7 +3,16 @@
  * dependencies. Asks the index only how common the prompt's terms are and which skills contain them.
  */
 
-import { bodyTerm, FIELD, gramTerms, hasGrams, NAME_LENGTH, type PromptTerm, promptTerms } from "./tokenize.ts";
+import {
+  bodyTerm,
+  FIELD,
+  gramTerms,
+  hasGrams,
+  type Manner,
+  NAME_LENGTH,
+  type PromptTerm,
+  promptTerms,
+} from "./tokenize.ts";
 
 export interface TermStats {
   term: string;
@@ -89,16 +98,8 @@ export function rankSkills<Key extends SkillKey = string>(
   { limit = 10, faint, ...rivals }: RankOptions<Key> = {},
 ): RankedSkill<Key>[] {
   const scored = scoreSkills(prompt, index, rivals);
-  // If the prompt asks for no skill, scale the confidence below what any tier needs. It still orders the skills.
-  const asks = asksForSkill(scored);
-  const ranked = scored.map((one) => ({
-    ...one,
-    confidence: one.named
-      ? NAMED_CONFIDENCE
-      : one.isOrdered
-        ? Math.max(ORDERED_CONFIDENCE, confidenceOf(one.sure))
-        : confidenceOf(one.sure) * (asks ? 1 : LEAST_CONFIDENCE),
-  }));
+  const asking = evidenceOf(scored);
+  const ranked = scored.map((one) => ({ ...one, confidence: confidenceWith(asking, one) }));
   ranked.sort(
     (a, b) =>
       Number(b.named) - Number(a.named) ||
@@ -113,7 +114,7 @@ export function rankSkills<Key extends SkillKey = string>(
       confidence,
       score,
       named,
-      evidence: evidenceOf(gains),
+      evidence: strongestGains(gains),
     }));
 }
 
@@ -134,37 +135,43 @@ const NAMED_CONFIDENCE = 0.99;
 const ORDERED_CONFIDENCE = 0.6;
 
 /**
- * Does the prompt ask for something that this pool has? Each word of the prompt is evidence for or against a skill, as in the classical
- * model of independent words: a word that the skill has counts for it, the rarer the word is in ordinary requests the more; a word that
- * the skill lacks counts against it. The rarity comes from the background alone, because a pool of five skills has no statistics.
+ * Does the prompt ask for something that this pool has? A logistic curve over the evidence for the skill that has most of it. Each word of the
+ * prompt is evidence for or against a skill: a word that the skill has counts for it, the rarer the word is in ordinary requests the
+ * more; a word that the skill lacks counts against it. That rarity comes from the background alone, because a pool of five skills has
+ * no statistics. How the prompt is worded counts too: most requests are about code at hand, whatever words they contain.
  *
- * “Without: 30%” means: without that term, and with as many right prompts passing, 30% of the prompts that fit nothing in a small pool
- * pass (24% with all terms). `npm run bench matching` fits the weights again without each source of prompts in turn. A fit on all
- * sources is about as good, but less sure of skills that the prompt names.
+ * `npm run bench matching` fits the weights again without each source of prompts in turn, and prints what that changes.
  */
 export const EVIDENCE = {
-  constant: 1.75,
-  /** A rare word in name or description; a common one counts less. Without: 30%. */
-  told: 2.7,
-  /** A rare word that only the body has. Without: the same, but three times as many ordinary prompts pass in large pools. */
-  mentioned: 1,
-  /** A word that the skill lacks. It weighs less than a match, because prompts also name things of their own. Without: 47%. */
-  missing: -1.1,
-  missingRare: 0.75,
-  /** A second and a third word confirm the first, which is often meant in another sense: "release the lock". Without: 27%. */
-  second: 3.4,
-  /** Two neighbours that the description has as neighbours. Without: 27%. */
-  pair: 4.9,
-  /** The prompt contains the skill's whole name; `nameRare` counts its rare words. Without: 29%. */
-  nameSaid: 1.2,
-  nameRare: 3.1,
+  constant: 2.6,
+  /** A rare word in name or description; a common one counts less. */
+  told: 0.67,
+  /** A rare word that only the body has. */
+  mentioned: 1.12,
+  /** A word that the skill lacks. It weighs less than a match, because prompts also name things of their own. */
+  missing: -0.1,
+  /** A second and a third word confirm the first, which is often meant in another sense: "release the lock". */
+  second: 1.59,
+  /** Two neighbours that the description has as neighbours. */
+  pair: 3.32,
+  /** The prompt contains the skill's whole name. */
+  nameSaid: 2,
   /**
    * In a large pool chance finds a skill for a short prompt, so short prompts need more evidence there: the logarithm of the pool's
-   * size, and that times the logarithm of the prompt's length. Without: three times as many ordinary prompts pass in large pools.
+   * size, and that times the logarithm of the prompt's length.
    */
-  size: -2.3,
-  sizeAndLength: 1,
+  size: -1.51,
+  sizeAndLength: 0.36,
+  /** As in SURE. */
+  covered: 1.05,
+  score: 1.79,
+  /** How the prompt is worded, see `Manner`. Without these, a third more everyday prompts bring something in large pools. */
+  error: -1.49,
+  edit: -1.59,
 };
+
+/** More than this is needed for a card than for a name: an ordinary prompt that brings a card is worse than one that brings names. */
+const CARD_EVIDENCE = 0.7;
 
 /** One common word ("image", "page", "release") is not evidence in any pool, nor are everyday words, however many. */
 const LEAST_STRENGTH = 0.29;
@@ -177,13 +184,37 @@ const ASKED_OF = 3;
 export type EvidenceTerms = Record<keyof typeof EVIDENCE, number>;
 export type SureTerms = Record<keyof typeof SURE, number>;
 
-export function asksForSkill(
+/** The log odds that the prompt asks for a skill of the pool. */
+export function evidenceOf(
   scored: readonly Pick<Scored<unknown>, "score" | "evidence">[],
   weights: EvidenceTerms = EVIDENCE,
-): boolean {
+): number {
   const strongest = [...scored].sort((a, b) => b.score - a.score).slice(0, ASKED_OF);
-  return strongest.some(({ evidence }) => evidence !== undefined && weigh(evidence, weights) >= 0);
+  return Math.max(
+    ...strongest.map(({ evidence }) => (evidence ? weigh(evidence, weights) : Number.NEGATIVE_INFINITY)),
+    Number.NEGATIVE_INFINITY,
+  );
 }
+
+/**
+ * If the prompt asks for no skill, the confidence is scaled below what any tier needs, and if it hardly does, it stays below a card's. It
+ * still orders the skills.
+ */
+export function confidenceWith(
+  asking: number,
+  { named, isOrdered, sure }: Pick<Scored<unknown>, "named" | "isOrdered" | "sure">,
+  weights: SureTerms = SURE,
+): number {
+  if (named) return NAMED_CONFIDENCE;
+  const confidence = confidenceOf(sure, weights);
+  if (isOrdered) return Math.max(ORDERED_CONFIDENCE, confidence);
+  if (asking < 0) return confidence * LEAST_CONFIDENCE;
+  // Still in their order.
+  return asking < CARD_EVIDENCE ? Math.min(confidence, MOST_UNSURE * (0.8 + 0.2 * confidence)) : confidence;
+}
+
+/** Just below the default of `skills.recommend_threshold`. */
+const MOST_UNSURE = 0.39;
 
 /** Everyday words are below this: "test this" does not ask for a skill named test. */
 const LEAST_EVIDENCE = 0.1;
@@ -255,7 +286,7 @@ export function scoreSkills<Key extends SkillKey>(
   { hidden, asked }: Pick<RankOptions<Key>, "hidden" | "asked"> = {},
 ): Scored<Key>[] {
   const k = SCORE;
-  const { terms, names, refused, isOrder } = promptTerms(prompt);
+  const { terms, names, refused, isOrder, manner } = promptTerms(prompt);
   if (terms.length === 0 && names.length === 0) return [];
   const known = weighTerms(terms, index, k);
   const similar = similarTerms(known, k);
@@ -276,7 +307,6 @@ export function scoreSkills<Key extends SkillKey>(
   const said = known.filter(({ kind }) => kind === "word" || kind === "part");
   const mass = said.reduce((sum, { weight, idf }) => sum + weight * idf, 0);
   const words = said.reduce((sum, { weight }) => sum + weight, 0);
-  const rareWords = said.reduce((sum, { weight, rare }) => sum + weight * rare, 0);
   const has = wordsOfSkills(known, { candidates, terms: [...factors.keys()], index });
 
   const scored = candidates.map((skill): Scored<Key> => {
@@ -306,7 +336,6 @@ export function scoreSkills<Key extends SkillKey>(
       found.add(term, about ? "told" : "mentioned");
       if (about && about.fields & FIELD.name) {
         nameWords++;
-        found.named += term.weight * term.rare;
         nameLength = 1 + ((about.fields >> NAME_LENGTH) & 3);
       }
     }
@@ -333,7 +362,7 @@ export function scoreSkills<Key extends SkillKey>(
       lead: 0,
       score: Math.log(score + 0.05),
     };
-    const evidence = found.terms({ words, rareWords, nameSaid, size: index.size });
+    const evidence = found.terms({ words, nameSaid, size: index.size, sure, manner });
     return { skill, score, named: called.has(skill), isOrdered, gains, sure, evidence };
   });
   scored.sort((a, b) => Number(b.named) - Number(a.named) || b.score - a.score || (a.skill < b.skill ? -1 : 1));
@@ -381,7 +410,6 @@ class WordEvidence {
   #told = 0;
   readonly #strengths: number[] = [];
   paired = 0;
-  named = 0;
 
   add({ weight, rare }: Pick<KnownTerm, "weight" | "rare">, where: "told" | "mentioned", strength = rare): void {
     this.words += weight;
@@ -392,32 +420,36 @@ class WordEvidence {
 
   terms({
     words,
-    rareWords,
     nameSaid,
     size,
+    sure,
+    manner,
   }: {
     words: number;
-    rareWords: number;
     nameSaid: number;
     size: number;
+    sure: SureTerms;
+    manner: Manner;
   }): EvidenceTerms | undefined {
     const [first = 0, second = 0, third = 0] = this.#strengths.sort((a, b) => b - a);
     // A phrase is more than its words: "review my branch" has a skill's name and another of its words.
     const isPhrase = this.paired > 0 || (nameSaid === 1 && this.#strengths.length > 1);
     if (first + second + third < LEAST_STRENGTH && !isPhrase) return undefined;
     const logSize = Math.log(Math.max(SMALLEST_POOL, size));
+    const { length, ...wording } = manner;
     return {
       constant: 1,
       told: this.#told,
       mentioned: this.#rare - this.#told,
       missing: words - this.words,
-      missingRare: rareWords - this.#rare,
       second: second + third,
       pair: this.paired,
       nameSaid,
-      nameRare: nameSaid * Math.min(1, this.named),
       size: logSize,
-      sizeAndLength: logSize * Math.log1p(words),
+      sizeAndLength: logSize * length,
+      covered: sure.covered,
+      score: sure.score,
+      ...wording,
     };
   }
 }
@@ -494,7 +526,7 @@ const WHERE: Evidence["where"][] = [
   ["name", "description", "body"],
 ];
 
-function evidenceOf(gains: readonly Gain[]): Evidence[] {
+function strongestGains(gains: readonly Gain[]): Evidence[] {
   const strongest = [...gains].sort((a, b) => b.gain - a.gain);
   const total = strongest.reduce((sum, { gain }) => sum + gain, 0);
   return strongest.slice(0, 6).map(({ gain, term, kind, fields }) => ({

@@ -358,6 +358,17 @@ export interface PromptTerms {
   names: string[];
   /** The same, of what the prompt does not want: "don't use the x skill", "without x". */
   refused: string[];
+  manner: Manner;
+}
+
+/** How a prompt is worded, whatever it is about. "rename the variable" is about work at hand, however rare its words are. */
+export interface Manner {
+  /** Logarithm of the number of words. */
+  length: number;
+  /** 1: the message of a compiler, a test or a program is in it. */
+  error: number;
+  /** 1: it begins like an order for a small change, or like a question about what is there. */
+  edit: number;
 }
 
 /** A part of a compound is often a name that the user made up. A pair confirms its two words rather than adding a third. */
@@ -393,8 +404,28 @@ export function promptTerms(prompt: string): PromptTerms {
     terms: [...terms.values()],
     isOrder: tokens.length === 1 && isOrder(words, tokens[0]!.at),
     ...namesIn(words),
+    manner: mannerOf(text, words),
   };
 }
+
+function mannerOf(text: string, words: readonly string[]): Manner {
+  return {
+    length: Math.log(words.length + 1),
+    error: Number(ERROR_TEXT.test(text)),
+    edit: Number(EDITS.has((words[0] ?? "").replace(/[^a-z']/g, ""))),
+  };
+}
+
+const ERROR_TEXT =
+  /\b\w*(?:Error|Exception)\b|^error\b|\berror[:[ ]|panic|Traceback|warning:|FAILED|fatal:|Errno|npm ERR/m;
+/** First words of orders and questions about code at hand. With others, such as "add", "create" or "fix", people also ask for larger work. */
+// biome-ignore format: a list of words.
+const EDITS = new Set([
+  "remove", "delete", "rename", "change", "move", "replace", "put", "extract", "inline", "wrap", "split", "merge", "revert", "undo",
+  "commit", "push", "rebase", "sort", "turn", "drop", "keep", "hide", "print", "log", "return", "rerun", "restart", "start", "stop",
+  "open", "close", "read", "rebuild", "bump", "sorry", "no", "yes", "ok", "why", "where", "which", "who", "explain", "show", "is",
+  "does", "did", "can", "could",
+]);
 
 /** Whether only polite words come before this place, and after it nothing or an object such as "this". */
 function isOrder(words: readonly string[], at: number): boolean {
