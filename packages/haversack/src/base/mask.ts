@@ -11,7 +11,7 @@
  * to the word "password" are left alone. Masking twice changes nothing.
  */
 import { maskFound } from "./mask/found-secrets.ts";
-import { KEY_ROW, PORT, secretWords } from "./mask/words.ts";
+import { KEY_ROW, PORT, SECRET_WORDS } from "./mask/words.ts";
 
 /** Long texts are masked in pieces: the regex engine's stack overflows on a run of several million characters. */
 const PIECE = 250_000;
@@ -42,7 +42,7 @@ function maskPiece(text: string): string {
   // Most texts contain none of the words that indicate a secret.
   const lower = text.toLowerCase();
   const mayHold =
-    secretWords().some((word) => lower.includes(word)) ||
+    SECRET_WORDS.some((word) => lower.includes(word)) ||
     text.search(KEY_ROW) >= 0 ||
     (text.includes(":") && PORT.test(text));
   return mayHold ? maskFound(text) : text;

@@ -66,33 +66,22 @@ export function namesOf([names]: Program): string[] {
   return names.split("|").map((name) => `${name} `);
 }
 
-/** If a text contains none of these and no `PORT`, then `maskPlaces` and `maskCommands` find nothing. */
-function placeWords(): string[] {
-  return [...Object.values(PLACE).flat(), ...FLAG_NAMES, ...PROGRAMS.flatMap(namesOf), "--from-literal", "echo"];
-}
-
 /** Key bodies without markers: OpenSSH, PKCS #8, PKCS #1. A certificate has no version number at that position. */
 export const BODIES = ["b3BlbnNzaC1rZXkt", "IBADANBgkqhkiG9w0B", "IBAAKC", "IBADAQBgcqhkjOPQ"];
-
-/** A text without any of these and without a `KEY_ROW` has no key. */
-function keyWords(): string[] {
-  return [
-    "private key",
-    "webhook",
-    "ls0tls1crudjti",
-    "private-lines:",
-    '"kty',
-    ...BODIES.map((word) => word.toLowerCase()),
-  ];
-}
 
 /** Every key of a known format has a run of at least 16 letters, digits, `_` and `-`. */
 export const KEY_ROW = /[\w-]{16,}/g;
 
-let words: string[] | undefined;
-
 /** A text without any of these, a `KEY_ROW` or a `PORT` holds no secret. */
-export function secretWords(): readonly string[] {
-  words ??= [...keyWords(), ...placeWords(), ...ASSIGNED_WORDS];
-  return words;
-}
+export const SECRET_WORDS: readonly string[] = [
+  // A text without any of these and without a `KEY_ROW` has no key.
+  ...["private key", "webhook", "ls0tls1crudjti", "private-lines:", '"kty', ...BODIES].map((word) =>
+    word.toLowerCase(),
+  ),
+  // Without any of these and a `PORT`, `maskPlaces` and `maskCommands` find nothing.
+  ...Object.values(PLACE).flat(),
+  ...FLAG_NAMES,
+  ...PROGRAMS.flatMap(namesOf),
+  ...["--from-literal", "echo"],
+  ...ASSIGNED_WORDS,
+];
