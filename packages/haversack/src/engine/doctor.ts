@@ -80,6 +80,7 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
     // The client's own check reported that it is not wired, and not as a fault.
     const unwired = checked.filter(({ level, isSilencing }) => isSilencing && level === "ok").map(({ part }) => part);
     const isUnwired = ({ name }: Client) => unwired.some((part) => part.startsWith(`${name} `));
+    const none = `none found; looked for ${clients.map(({ title }) => title).join(", ")}`;
     const findings: Finding[] = [
       ok("runtime", `Node ${process.versions.node} (${process.execPath})`),
       off === undefined
@@ -92,7 +93,9 @@ export async function runDoctor(input: DoctorInput): Promise<Finding[]> {
       ...state,
       ...checkConfig(paths),
       ...index,
-      ...(found.length > 0 ? checked : [noClient(clients)]),
+      ...(found.length > 0
+        ? checked
+        : [warn("clients", none, "`haversack init --client NAME` connects one that you install later")]),
       ...(found.length > 0 && found.every(isUnwired) ? [noneWired(paths)] : []),
       ...(scratch ? await checkResumes(paths, found, scratch) : []),
       ...(untrusted ? [] : [checkLog(paths, input.now)]),
@@ -200,11 +203,6 @@ function noneWired(paths: ProjectPaths): Finding {
   const folder = unwritableFolder(paths);
   const remedy = `\`haversack init\` connects those that are found here${folder ? `, once ${folder} can be written` : ""}`;
   return warn("clients", "none is connected: Haversack works at the command line only", remedy);
-}
-
-function noClient(clients: readonly Client[]): Finding {
-  const text = `none found; looked for ${clients.map(({ title }) => title).join(", ")}`;
-  return warn("clients", text, "`haversack init --client NAME` connects one that you install later");
 }
 
 /** Parts of the repository that need the user's acceptance, and state that git can replace. */

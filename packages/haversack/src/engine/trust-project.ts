@@ -249,7 +249,9 @@ function localParts(paths: ProjectPaths): LocalPart[] {
     return [{ path: STATE_FOLDER, about: "link", bytes: 0, isTracked: false, link: readlinkSync(paths.state) }];
   }
   if (!found.isDirectory()) return [];
-  const tracked = trackedState(paths);
+  // A pull replaces files that git tracks without asking.
+  const listed = git(paths.root, ["ls-files", "-z", "--", `${STATE_FOLDER}/`])?.split("\0") ?? [];
+  const tracked = listed.filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
   return readdirSync(paths.state, { withFileTypes: true })
     .filter(({ name }) => !SHARED.includes(name))
     .map((entry): LocalPart => {
@@ -476,13 +478,5 @@ function copyPart(from: string, to: string, within: string): void {
   }
 }
 
-// Which files of the local state git tracks: a pull replaces such files without asking.
-
 /** Files that teams share through git on purpose. */
 const SHARED = [".gitignore", "config.json", "artifacts.json", "skills", "templates", "skill-rules.json"];
-
-/** Paths relative to the root. */
-function trackedState({ root }: ProjectPaths): string[] {
-  const listed = git(root, ["ls-files", "-z", "--", `${STATE_FOLDER}/`]) ?? "";
-  return listed.split("\0").filter((path) => path !== "" && !SHARED.includes(path.split("/")[1] ?? ""));
-}

@@ -62,19 +62,21 @@ export async function dispatchRole(request: DispatchRequest, parts: ArtifactPart
   };
   if (input.issuesToFix?.length === 0)
     problems.push(`no open issue is recorded for ${set.name}: nothing to fix is named`);
-  const fresh = dispatchPrompt(input);
-  if (fresh.kind !== "prompt") return { kind: "refused", text: explainRefusal(fresh, input) };
-  const plan = await planResume(parts, { request, input, feature, loop, iteration, maxIterations, fresh });
+  const first = dispatchPrompt(input);
+  if (first.kind !== "prompt") return { kind: "refused", text: explainRefusal(first, input) };
+  const plan = await planResume(parts, { request, input, feature, loop, iteration, maxIterations, fresh: first });
   // The prompt contains a note about the fallback, so it is made again.
   if (plan.how === "fallback") input.iteration = { ...input.iteration!, isFallback: true };
-  const answer = plan.how === "fallback" ? dispatchPrompt(input) : fresh;
+  const answer = plan.how === "fallback" ? dispatchPrompt(input) : first;
   if (answer.kind !== "prompt") return { kind: "refused", text: explainRefusal(answer, input) };
 
   const isResume = plan.how === "resume";
   const prompt = isResume ? plan.prompt : answer.call.prompt;
   const references = isResume ? [] : answer.references;
   const tokens = costOf(input, { prompt, references }, parts);
-  const otherTokens = isResume ? freshTokens(answer, parts) : plan.deltaTokens;
+  // What a resume is compared with: the fresh prompt and what its reader reads.
+  const fresh = () => parts.countTokens(answer.call.prompt) + readTokens(answer.references, parts.countTokens);
+  const otherTokens = isResume ? fresh() : plan.deltaTokens;
   const cost = { tokens, ...(otherTokens !== undefined && { otherTokens }) };
   await parts.store.recordDispatch(
     {
@@ -129,11 +131,6 @@ function costOf(
 
 function readTokens(references: readonly DocumentFacts[], countTokens: ArtifactParts["countTokens"]): number {
   return references.reduce((sum, { text }) => sum + (text === undefined ? 0 : countTokens(numberLines(text))), 0);
-}
-
-/** The cost that a resume is compared with. */
-function freshTokens({ call, references }: DispatchPrompt, { countTokens }: ArtifactParts): number {
-  return countTokens(call.prompt) + readTokens(references, countTokens);
 }
 
 function codeFiles({ files, base }: DispatchRequest, feature: Feature, problems: string[]): readonly string[] {

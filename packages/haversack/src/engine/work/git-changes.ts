@@ -106,7 +106,10 @@ export function readGitState(worktree: string, since?: { head: string; at: strin
     .map((line) => line.slice(3))
     .filter((path) => path !== ".haversack" && !path.startsWith(".haversack/") && !path.includes("/.haversack/"));
   if (paths.length > MOST_FILES) return undefined;
-  const marks = paths.map((path) => [path, markOf(`${worktree}/${path}`)] as const);
+  const marks = paths.map((path) => {
+    const stat = lstatSync(`${worktree}/${path}`, { throwIfNoEntry: false });
+    return [path, stat ? `${Math.floor(stat.mtimeMs)}:${stat.size}` : "gone"] as const;
+  });
   // By time of change: newest last, as everywhere in the WIP.
   marks.sort(([, a], [, b]) => timeIn(a) - timeIn(b));
   return { head, files: Object.fromEntries(marks), committed: committedSince(worktree, head, since, deadline) };
@@ -129,11 +132,6 @@ function committedSince(
 
 const LOG = ["log", "--no-merges", "--format=", "--name-only", "--no-renames", "-z", "--max-count=200"];
 const COMMIT = /^[0-9a-f]{40,64}$/;
-
-function markOf(file: string): string {
-  const stat = lstatSync(file, { throwIfNoEntry: false });
-  return stat ? `${Math.floor(stat.mtimeMs)}:${stat.size}` : "gone";
-}
 
 function timeIn(mark: string): number {
   return Number.parseInt(mark, 10) || 0;

@@ -79,12 +79,9 @@ export async function listEpics(
   return listed(page, { view: viewEpic, fields, maxTokens, offset, text: input.text });
 }
 
-export interface StoryInput {
-  title: string;
+export interface StoryInput extends Omit<EpicInput, "priority"> {
   epicId?: string | undefined;
-  description?: string | undefined;
   acceptanceCriteria?: string | undefined;
-  source?: string | undefined;
 }
 
 export function createStory(input: StoryInput, { store, by }: WorkParts): Promise<Story> {
@@ -97,16 +94,12 @@ export function createStory(input: StoryInput, { store, by }: WorkParts): Promis
   return store.createStory({ title: cleanTitle(input.title), ...fields }, by);
 }
 
-export interface StoryChangesInput {
+export interface StoryChangesInput extends Omit<EpicChangesInput, "epicId" | "priority"> {
   storyId: string;
-  title?: string | undefined;
   /** Null takes it out of its epic. */
   epicId?: string | null | undefined;
   /** Null clears it. */
-  description?: string | null | undefined;
   acceptanceCriteria?: string | null | undefined;
-  /** Only archived and todo can be set; other statuses follow from the tasks. */
-  status?: string | undefined;
 }
 
 export async function updateStory(input: StoryChangesInput, { store, by }: WorkParts): Promise<Story> {

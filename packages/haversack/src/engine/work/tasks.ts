@@ -159,15 +159,11 @@ export async function getTask(
   const leftOut = await aroundLeftOut(task, { store, by });
   const { waits_for, sub_tasks } = leftOut;
   const shown = set === "full" ? leftOut : set === "standard" ? present({ waits_for, sub_tasks }) : {};
-  const more = moreOf(shown, { id: task.id, audience });
+  const isParts = Object.keys(shown).join() === "sub_tasks";
+  const command = isParts ? `haversack task list --parent ${task.id}` : `haversack task dep ${task.id}`;
+  const more = audience === "person" ? command : isParts ? "get_tasks" : "get_task_dependencies";
   const view = viewTask(task, set);
   return { task, view: Object.keys(shown).length > 0 ? { ...view, left_out: shown, more } : view, leftOut };
-}
-
-function moreOf(shown: AroundLeftOut, { id, audience }: { id: string; audience: string }): string {
-  const isParts = Object.keys(shown).join() === "sub_tasks";
-  if (audience === "agent") return isParts ? "get_tasks" : "get_task_dependencies";
-  return isParts ? `haversack task list --parent ${id}` : `haversack task dep ${id}`;
 }
 
 /** The store returns only the first ten or twenty of each. */
