@@ -127,7 +127,8 @@ function showEnd(name: "head" | "tail", args: readonly string[], input: readonly
   if (!/^[+-]?\d+$/.test(count)) return ["unknown"];
   const size = Math.abs(Number(count));
   return pages(files, input, shell).flatMap((page) => {
-    if (name === "head") return count.startsWith("-") ? dropLast(page, size) : take(page, 1, size);
+    if (name === "head" && !count.startsWith("-")) return take(page, 1, size);
+    if (name === "head") return page.includes("unknown") ? ["unknown"] : take(page, 1, lengthOf(page) - size);
     return count.startsWith("+") ? take(page, size, Number.POSITIVE_INFINITY) : takeLast(page, size);
   });
 }
@@ -252,10 +253,6 @@ function takeLast(stream: readonly Segment[], count: number): Segment[] {
   const length = lengthOf(known);
   const taken = take(known, length - count + 1, length);
   return known.length < stream.length && count > length ? ["unknown", ...taken] : taken;
-}
-
-function dropLast(stream: readonly Segment[], count: number): Segment[] {
-  return stream.includes("unknown") ? ["unknown"] : take(stream, 1, lengthOf(stream) - count);
 }
 
 function lengthOf(stream: readonly Segment[]): number {

@@ -32,7 +32,7 @@ export interface DocumentReceipt {
   file: string;
   path: string;
   lineCount: number;
-  /** read: at least `minShare`. partial: something. unread: nothing, or a false claim. */
+  /** read: at least MIN_SHARE. partial: something. unread: nothing, or a false claim. */
   status: "read" | "partial" | "unread";
   /** From tool calls. With only a claim: 1 or 0. */
   share: number;
@@ -62,25 +62,17 @@ export interface JudgeInput {
   answer?: string | undefined;
   /** Base of relative paths. */
   cwd?: string;
-  /** Default: 0.9. A reader who skips only the last section still counts as having read the document. */
-  minShare?: number;
 }
 
-export const MIN_SHARE = 0.9;
+/** A reader who skips only the last section still counts as having read the document. */
+const MIN_SHARE = 0.9;
 
-export function judgeReceipts({
-  role,
-  required,
-  observations,
-  answer = "",
-  cwd = "/",
-  minShare = MIN_SHARE,
-}: JudgeInput): ReceiptJudgement {
+export function judgeReceipts({ role, required, observations, answer = "", cwd = "/" }: JudgeInput): ReceiptJudgement {
   const claims = readFilesReadLine(answer)?.files ?? [];
   const documents = required.map((document): DocumentReceipt => {
     const claim = claims.find((candidate) => isClaimOf(candidate, document, required));
     const claimed = claim ? { claimedLines: claim.lines ?? null } : {};
-    if (observations) return { ...judgeSeen(document, observations, { required, cwd, minShare }), ...claimed };
+    if (observations) return { ...judgeSeen(document, observations, { required, cwd }), ...claimed };
     return { ...judgeClaim(document, claim), ...claimed };
   });
   const missing = documents.filter(({ status }) => status !== "read");
@@ -159,7 +151,7 @@ function readRange(
 function judgeSeen(
   { file, path, lineCount }: RequiredDocument,
   observations: readonly Observation[],
-  { required, cwd, minShare }: { required: readonly RequiredDocument[]; cwd: string; minShare: number },
+  { required, cwd }: { required: readonly RequiredDocument[]; cwd: string },
 ): DocumentReceipt {
   const ranges = observations.flatMap((observation) =>
     seenIn(observation, required, { cwd }).filter((seen) => seen.file === file),
@@ -167,7 +159,7 @@ function judgeSeen(
   const unseen = gapsIn(ranges, lineCount);
   const seenLines = lineCount - unseen.reduce((sum, { from, to }) => sum + to - from + 1, 0);
   const share = lineCount === 0 ? 1 : seenLines / lineCount;
-  const status = share >= minShare ? "read" : seenLines > 0 ? "partial" : "unread";
+  const status = share >= MIN_SHARE ? "read" : seenLines > 0 ? "partial" : "unread";
   return { file, path, lineCount, status, share, seenLines, unseen };
 }
 

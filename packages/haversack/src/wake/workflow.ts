@@ -177,7 +177,11 @@ export function nextDispatches({ stories = [], handoffs, agent }: WakeState): st
   const waits: string[] = [];
   const ready: TreeTask[] = [];
   for (const story of stories) {
-    for (const subject of subjectsOf(story)) {
+    // Tasks in progress, themselves or through one of their parts.
+    const isPart = (task: TreeTask) =>
+      roleOfPart(task) !== undefined && story.tree.some(({ id }) => id === task.parentId);
+    const isSubject = (task: TreeTask) => !isSettled(task.status) && !isPart(task) && isUnderWay(task, story);
+    for (const subject of story.tree.filter(isSubject)) {
       if (subject.status === "blocked") continue;
       const { kind, says } = reviewOf(subject, { tree: story.tree, handoffs, agent });
       (kind === "waits" ? waits : acts).push(...says);
@@ -188,13 +192,6 @@ export function nextDispatches({ stories = [], handoffs, agent }: WakeState): st
   const named = ready.slice(0, MOST_NAMED).map(label).join(", ");
   const more = ready.length > MOST_NAMED ? `; \`haversack next\` has more` : "";
   return [...acts, ...(named ? [`Dispatch ${first} for what is ready: ${named}${more}.`] : []), ...waits];
-}
-
-/** Tasks in progress, themselves or through one of their parts. */
-function subjectsOf(story: WakeStory): TreeTask[] {
-  const isPart = (task: TreeTask) =>
-    roleOfPart(task) !== undefined && story.tree.some(({ id }) => id === task.parentId);
-  return story.tree.filter((task) => !isSettled(task.status) && !isPart(task) && isUnderWay(task, story));
 }
 
 function isUnderWay({ id, status }: TreeTask, { tree }: Pick<WakeStory, "tree">): boolean {

@@ -29,10 +29,11 @@ export function makePacket(
 ): WakeUp {
   const suggested = ready && firstInTurn(ready.tasks, ready);
   const state = suggested ? { ...gathered, suggested } : gathered;
+  const { role } = state.agent;
+  // A role should be a word. Anything else must not lead out of the folder.
+  const file = ROLES.some((known) => known === role) ? role : role.replace(/[^A-Za-z0-9_-]/g, "-");
   const packet = assemblePacket(state, {
-    template:
-      request.template ??
-      (state.agent.role && readText(`${root}/.haversack/templates/${fileName(state.agent.role)}.md`)),
+    template: request.template ?? (role && readText(`${root}/.haversack/templates/${file}.md`)),
     how: waysTo(state.task?.id, request.client),
     ...budgetOf(request, settings),
   });
@@ -55,11 +56,6 @@ function budgetOf({ budget, client }: WakeRequest, { "wake.budget_chars": budget
   if (budget) return { budget: budget.size, unit: budget.unit, count: budget.count };
   const most = budgetChars > 0 ? Math.min(budgetChars, client.maxChars) : client.maxChars;
   return { budget: most, unit: "chars" as const, count: (text: string) => sizeFor(client, text) };
-}
-
-/** A role should be a word. Anything else must not lead out of the folder. */
-function fileName(role: string): string {
-  return ROLES.some((known) => known === role) ? role : role.replace(/[^A-Za-z0-9_-]/g, "-");
 }
 
 // Wakes an agent: reads what the store, the plan and the skill index know about its work, and makes a packet that fits its

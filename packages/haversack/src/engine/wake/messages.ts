@@ -154,6 +154,8 @@ function formatMessages(
   const to = [...new Set(messages.map((message) => message.to))];
   const whom = to.map((name) => `@${cutLine(name, 64)}`).join(", ");
   const parts = [`From Haversack: ${whatWaits(total, newCount)} for ${whom}; times are UTC.`];
+  const cut = (text: string, most: number) =>
+    client.sizeOf ? `${cutFor(client, cutText(text, most), most - 4)} …` : cutText(text, most);
   let room = maxChars - sizeFor(client, parts[0]!) - REST_CHARS;
   let shown = 0;
   for (const message of messages) {
@@ -169,7 +171,7 @@ function formatMessages(
       sizeFor(client, whole) + 1 <= room
         ? whole
         : shown === 0
-          ? head + cutMessage(text, room - sizeFor(client, head + how) - 1, client) + how
+          ? head + cut(text, room - sizeFor(client, head + how) - 1) + how
           : "";
     if (!fitting) break;
     parts.push(fitting);
@@ -185,8 +187,4 @@ function whatWaits(total: number, newCount: number): string {
   if (newCount === total) return total === 1 ? "a new message" : "new messages";
   const all = total === 1 ? "an unread message" : `${total} unread messages`;
   return newCount > 0 ? `${all} (${newCount} new)` : all;
-}
-
-function cutMessage(text: string, most: number, client: Pick<Delivery, "sizeOf">): string {
-  return client.sizeOf ? `${cutFor(client, cutText(text, most), most - 4)} …` : cutText(text, most);
 }
