@@ -223,7 +223,7 @@ function entryOf({ card }: Match, client: ClientProfile): Entry {
 }
 
 const LONGEST_BRIEF = 300;
-const BRIEF_WORDS = 10;
+const BRIEF_WORDS = 9;
 const LONGEST_NOTICE = 600;
 
 function shortened(text: string, maxChars: number): string {

@@ -220,10 +220,10 @@ export interface TierSettings {
 export const MOST_NAMES = 5;
 
 /**
- * The surer the best skill is, the less a weak candidate beside it is worth its tokens. Saves 6 tokens a prompt and one point of wrong
- * names, and costs 0.2 points of right skills in front of the model.
+ * The surer the best skill is, the less a weak candidate beside it is worth its tokens. Saves 8 tokens a prompt and 2 points of wrong
+ * names, and costs 0.4 points of right skills in front of the model.
  */
-const NAME_RATIO = 0.07;
+const NAME_RATIO = 0.13;
 
 /** The confidence below which a candidate is not worth its tokens beside the best one. */
 export function leastBeside(matches: readonly Pick<Match, "confidence" | "excluded">[]): number {

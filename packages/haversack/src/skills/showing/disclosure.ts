@@ -92,7 +92,7 @@ function formatGists(names: readonly Entry[], cards: readonly Entry[]): string[]
 
 /** The more names, the fewer words: one card and five names stay within 120 tokens. Beside a card a name is a second thought. */
 function gistLines(names: readonly Entry[], isBesideCard: boolean): string[] {
-  const words = names.length > 3 ? 4 : isBesideCard ? 5 : names.length > 1 ? 6 : 10;
+  const words = names.length > 3 ? 4 : isBesideCard || names.length > 1 ? 5 : 10;
   return names.map(({ id, brief }) => (brief === "" ? id : `${id}: ${firstWords(brief, words)}`));
 }
 
