@@ -55,10 +55,10 @@ export function wipOf(repo: CodexRepo, { threadId }: CodexRun, agentId?: string)
   return JSON.parse(haversack(repo, "wip", "--session", threadId, ...agent, "--json")).wip;
 }
 
-/** The texts that our hooks added to a request. Only they contain our name with a capital letter. */
+/** The texts that our hooks added to a request. Only they contain our name with a capital letter, or begin like a recommendation. */
 export function ours(request: Pick<ResponsesRequest, "input"> | undefined): string[] {
   if (!request) throw new Error("there is no such request");
-  return developerTexts(request).filter((text) => /\bHaversack\b|\(haversack\)/.test(text));
+  return developerTexts(request).filter((text) => /\bHaversack\b|\(haversack\)|^# (?:Skill|New Skills)/.test(text));
 }
 
 export async function send(repo: CodexRepo, to: string, text: string): Promise<void> {
