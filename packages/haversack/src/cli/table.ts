@@ -87,7 +87,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     entry("skill defer|undefer", "Hide skills from the clients' listings", defer),
     entry("skill new", "Create a skill in the right shape", skills),
     entry("skill eval", "Measure how well prompts find skills", () => import("./commands/skills-eval.ts")),
-    entry("skill index", "Rebuild the index", skills),
+    entry("skill index", "Rebuild the index", () => import("./commands/skills-index.ts")),
     entry("rules check", "Check a skill-rules.json", skills),
   ]),
   ...group("State", [

@@ -188,25 +188,6 @@ export const commands = {
       return { data: { isOn, since, skills }, text };
     },
   }),
-  "skill index": defineCommand({
-    about:
-      "Reads every skill and rule again and rebuilds the index from scratch. Rarely needed: every command looks for changed files first.",
-    options: { changed: flag("Only read what changed, as every command does.") },
-    examples: {
-      "haversack skill index": "rebuild",
-      "haversack skill index --changed": "bring it up to date",
-    },
-    json: "{skills, read, problems, ms}.",
-    run(call) {
-      const start = performance.now();
-      const { index, report, problems } = openSkills(call, { store: "make", isRebuild: !call.options.changed });
-      const ms = Math.round(performance.now() - start);
-      const read = report?.read ?? 0;
-      const done = `${counted(index.size, "skill")} indexed from ${counted(read, "file")} in ${ms} ms`;
-      const text = `${done}${mentionProblems(problems.length)}.`;
-      return { data: { skills: index.size, read, problems: problems.length, ms }, text };
-    },
-  }),
   "skill new": defineCommand({
     about:
       "Creates a skill in the shape that loads cheaply: a short core, a quick reference, and references that are read on demand.",
