@@ -24,7 +24,7 @@ export interface PeerQueue {
 /** The queues, each with this many ready jobs; or a text that says why there are none. */
 export async function openPeers(
   place: Place,
-  { url, claimers, jobs }: { url: string; claimers: number; jobs: number },
+  { url, claimers, jobs, graphileJobs }: { url: string; claimers: number; jobs: number; graphileJobs: number },
 ): Promise<PeerQueue[] | string> {
   const problem = install();
   if (problem !== undefined) return problem;
@@ -32,7 +32,10 @@ export async function openPeers(
   const query = async (text: string) => {
     await connections[0]?.exec(text);
   };
-  return [await openGraphile({ url, jobs, connections, query }), await openBoss({ url, claimers, jobs, query })];
+  return [
+    await openGraphile({ url, jobs: graphileJobs, connections, query }),
+    await openBoss({ url, claimers, jobs, query }),
+  ];
 }
 
 function install(): string | undefined {

@@ -22,7 +22,7 @@ export function searchSkills(
   const toFound = ({ id, name, brief }: SkillCard, confidence: number, reasons: Reason[]): FoundSkill => {
     return { id, name, brief, confidence, reasons, disclosure: "none" };
   };
-  const found = matchSkills({ prompt: text }, index, { limit })
+  const found = matchSkills({ prompt: text, isSearch: true }, index, { limit })
     .matches.filter(({ excluded, card }) => !excluded || (forPeople && !card.modelInvocable))
     .map(({ card, confidence, reasons }) => toFound(card, confidence, reasons));
   const seen = new Set(found.map(({ id }) => id));

@@ -27,6 +27,14 @@ describe("withoutLeadIn", () => {
     expect(withoutLeadIn(description)).toBe(expected);
   });
 
+  it.each([
+    ["Do not use this skill for gas boilers. Use it when bleeding radiators.", "bleeding radiators."],
+    ["Use this skill whenever you need to. Covers plumbing leaks.", "Covers plumbing leaks."],
+    ["Do not use this.", "Do not use this."],
+  ])("the line for “%s” says what the skill is for", (description, expected) => {
+    expect(briefOfSkill({ description })).toBe(expected);
+  });
+
   it("a short description stays as its author wrote it", () => {
     expect(briefOfSkill({ shortDescription: "Use when testing it all", description: "Guide for tests" })).toBe(
       "Use when testing it all",

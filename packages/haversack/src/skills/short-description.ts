@@ -1,10 +1,12 @@
 /** The line shown for a skill that is not loaded, and its check: 20 to 50 characters are good, more than 100 is an error. */
 import { briefOf } from "./showing/disclosure.ts";
+import { wantedText } from "./skill-text.ts";
 import { type Problem, reporter } from "./types.ts";
 
 /** Made once, when the skill is indexed. */
 export function briefOfSkill({ shortDescription, description }: SkillLines): string {
-  return shortDescription ?? briefOf(withoutLeadIn(description));
+  // Not what the skill is not for: "Do not use this for gas boilers. Use it for radiators."
+  return shortDescription ?? briefOf(withoutLeadIn(wantedText(description).trim() || description));
 }
 
 interface SkillLines {
@@ -35,6 +37,7 @@ const LEAD_INS: readonly RegExp[] = [
   /^(?:when(?:ever)?|if) (?:you(?:'re| are)?|(?:the |an? )?(?:users?|developers?|someone|anyone|codex|claude|agents?)) (?:explicitly )?(?:wants?|asks?|needs?|requests?|has|have|is|are)?(?: you)?(?: (?:help|guidance|advice|questions?))?(?: (?:to|for|about|with|on))?\b\s*/i,
   /^(?:when(?:ever)?|if|while) (?=\w+ing\b)/i,
   /^(?:for|to)\s+/i,
+  /^[\s.,;:–—-]+/,
   /^(?:provides?|offers?|gives?)\s+(?=(?:an? )?(?:\S+ ){0,2}(?:guid|reference|instruction))/i,
   /^(?:an? )?(?:(?:comprehensive|complete|practical|expert|detailed|operational|reference|step-by-step|best) )*(?:guide|guides|guidance|guidelines|knowledge|instructions|toolkit|practices)(?: users?)?(?: (?:for|to|on|about|through))+\s+/i,
 ];

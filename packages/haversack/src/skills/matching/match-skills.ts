@@ -35,6 +35,8 @@ export interface MatchIndex extends TermIndex<number> {
 
 export interface MatchInput {
   prompt: string;
+  /** The prompt is a search for skills. Default: false. */
+  isSearch?: boolean;
   /** Files the session touched, relative to the project or absolute. */
   files?: readonly string[];
   /** The project's absolute folder; paths inside it are matched as relative ones. */
@@ -144,7 +146,8 @@ export function matchSkills(
   const hidden = (keys: readonly number[]) => new Set(index.hidden(keys));
   const rules = index.hasRules() ? matchRules(input, index) : NO_RULES;
   const asked = new Set([...rules.reasons].flatMap(([key, reasons]) => (reasons.some(isAuthorsWord) ? [key] : [])));
-  for (const ranked of rankSkills(input.prompt, index, { limit, hidden, asked, ...(faint && { faint }) })) {
+  const { prompt, isSearch = false } = input;
+  for (const ranked of rankSkills(prompt, index, { limit, isSearch, hidden, asked, ...(faint && { faint }) })) {
     if (ranked.named) named.add(ranked.skill);
     words.set(ranked.skill, textReasons(ranked));
   }

@@ -80,6 +80,13 @@ describe("rankSkills", () => {
       }
     });
 
+    it("is not silent at a search, which asks for a skill whatever its words are", () => {
+      const [asked] = rankSkills("show the rollback", poolOf(12), { isSearch: true });
+      const [typed] = rankSkills("show the rollback", poolOf(12));
+      expect(asked).toMatchObject({ skill: "ops" });
+      expect(asked!.confidence).toBeGreaterThan(10 * typed!.confidence);
+    });
+
     describe("and names of one word", () => {
       const named = [
         skill("billing", "Trials, proration and refunds."),

@@ -86,6 +86,8 @@ export interface RankOptions<Key extends SkillKey> {
   /** How many skills are returned. Default: 10. */
   limit?: number;
   faint?: Faint;
+  /** The text is a search for skills, so it asks for one. Default: false. */
+  isSearch?: boolean;
   /** Which of the given skills no model is shown. They are ranked, but do not lower the confidence of other skills that fit as well. */
   hidden?: (skills: readonly Key[]) => ReadonlySet<Key>;
   /** Skills whose own keyword or pattern is in the prompt. A prompt may ask for several, so they do not lower each other's confidence. */
@@ -95,10 +97,10 @@ export interface RankOptions<Key extends SkillKey> {
 export function rankSkills<Key extends SkillKey = string>(
   prompt: string,
   index: TermIndex<Key>,
-  { limit = 10, faint, ...rivals }: RankOptions<Key> = {},
+  { limit = 10, faint, isSearch = false, ...rivals }: RankOptions<Key> = {},
 ): RankedSkill<Key>[] {
   const scored = scoreSkills(prompt, index, rivals);
-  const asking = evidenceOf(scored);
+  const asking = isSearch ? Number.POSITIVE_INFINITY : evidenceOf(scored);
   const ranked = scored.map((one) => ({ ...one, confidence: confidenceWith(asking, one) }));
   ranked.sort(
     (a, b) =>

@@ -124,7 +124,7 @@ function wholeWords(words: readonly string[], most: number): number {
       ".!?…\"')]".includes(end) &&
       /[.!?…]["')\]]*$/.test(word) &&
       !startsSmall(next) &&
-      !/^(?:e\.g|i\.e|vs)\.$/i.test(word);
+      !/^\W?(?:e\.g|i\.e|vs|\p{L})\.$/iu.test(word);
     if (isSentence && count >= LEAST_SENTENCE) sentence = count;
     else if (count >= LEAST_CLAUSE && (",;:)–—".includes(end) || "(–—".includes(next[0]!))) clause = count;
   }
