@@ -228,6 +228,8 @@ export interface TaskQuery extends Scope {
   isPart?: boolean;
   /** Only those with WIP. */
   hasWip?: boolean;
+  /** Only those that somebody holds, or held last and left unfinished. */
+  hasHolder?: boolean;
   planFile?: string;
   /** Only those whose ID or title contains this, in any case. */
   find?: string;

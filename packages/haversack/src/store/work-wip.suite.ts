@@ -36,6 +36,21 @@ export function wipSuite(test: UnderTest): void {
     expect((await test.store.listTasks({ hasWip: true, limit: 5, at: clock(9) })).total).toBe(1);
   });
 
+  it("tells WIP that somebody's work left from WIP that was only written", async () => {
+    const { store } = test;
+    const listed = async () => {
+      const { items } = await store.listTasks({ hasWip: true, hasHolder: true, limit: 5, at: clock(1) });
+      return items.map(({ id }) => id);
+    };
+    const written = await makeTask(test, "written");
+    const begun = await makeTask(test, "begun");
+    await store.claim({ taskId: begun, leaseMs: 60_000 }, agent());
+    for (const id of [written, begun]) await update(id, { phase: "one" });
+    expect(await listed()).toEqual([begun]);
+    await store.release({ taskId: begun }, agent());
+    expect(await listed()).toEqual([]);
+  });
+
   it("keeps all that was replaced or removed, newest first", async () => {
     const { store } = test;
     const id = await makeTask(test, "t");

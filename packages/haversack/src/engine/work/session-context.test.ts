@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { countTokens } from "../../tokens/count.ts";
+import { releaseTask } from "./claims.ts";
 import { createStory } from "./groups.ts";
 import { memoryWork, NOW } from "./memory-work.suite.ts";
 import { sessionContext } from "./session-context.ts";
@@ -53,6 +54,20 @@ describe("sessionContext", () => {
     expect(view.in_progress?.[1]).toMatchObject({ status: "todo", note: expect.stringContaining("expired") });
     expect(view.in_progress?.[2]).toMatchObject({ held_by: "bob" });
     expect(view.resume).toBe(`Resuming ${mine.id}`);
+  });
+
+  it("leaves out a task with WIP that was never claimed or was released", async () => {
+    const work = memoryWork();
+    const noted = await createTask({ title: "Noted" }, work);
+    await updateWip({ taskId: noted.id, wip: { phase: "planning" } }, work);
+    const released = await createTask({ title: "Released" }, work);
+    await start(released.id, work);
+    await updateWip({ taskId: released.id, wip: { phase: "coding" } }, work);
+    await releaseTask({ taskId: released.id }, work);
+    const { view } = await sessionContext({}, work);
+    expect(view).not.toHaveProperty("in_progress");
+    expect(view).not.toHaveProperty("resume");
+    expect(view.ready).toBe(2);
   });
 
   it("names the holder when all that is begun is another's", async () => {

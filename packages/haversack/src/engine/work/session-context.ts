@@ -88,9 +88,10 @@ async function begunTasks(scope: Scope, { store, by }: WorkParts): Promise<{ tas
   );
   const query = { ...scope, limit: MOST_READ, at: by.at };
   const running = await store.listTasks({ ...query, status: "in_progress" });
-  const withWip = await store.listTasks({ ...query, hasWip: true });
+  // WIP alone does not show that work was begun: anybody can write it into a task that was never claimed.
+  const left = await store.listTasks({ ...query, hasWip: true, hasHolder: true });
   const found = new Map(
-    [...mine, ...running.items, ...withWip.items]
+    [...mine, ...running.items, ...left.items]
       .filter(({ status }) => !isSettled(status) && status !== "blocked")
       .map((task) => [task.id, task]),
   );

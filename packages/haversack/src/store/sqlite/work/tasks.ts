@@ -303,7 +303,7 @@ function countByStatus(db: DatabaseSync, { where, values }: Filter, only?: TaskS
 type Filter = ReturnType<typeof whereGiven>;
 
 function filter(db: DatabaseSync, query: Partial<TaskQuery>): Filter {
-  const { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, planFile, find } = query;
+  const { epicId, storyId, priority, type, assignee, parentId, isPart, hasWip, hasHolder, planFile, find } = query;
   const found = find === undefined ? undefined : search(db, find);
   const given = whereGiven({
     "t.epic = ?": epicId === undefined ? undefined : findSeq(db, "epic", epicId),
@@ -316,7 +316,11 @@ function filter(db: DatabaseSync, query: Partial<TaskQuery>): Filter {
     [CONTAINS]: typeof found === "string" ? found : undefined,
     "t.seq IN (SELECT value FROM json_each(?))": typeof found === "object" ? JSON.stringify(found) : undefined,
   });
-  const others = [isPart && "t.parent IS NOT NULL", hasWip && "t.seq IN (SELECT task FROM task_wip)"];
+  const others = [
+    isPart && "t.parent IS NOT NULL",
+    hasWip && "t.seq IN (SELECT task FROM task_wip)",
+    hasHolder && "t.seq IN (SELECT task FROM last_holders)",
+  ];
   return { ...given, where: [given.where, ...others].filter(Boolean).join(" AND ") };
 }
 
