@@ -6,6 +6,8 @@
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readFrontmatter } from "../../packages/haversack/src/base/frontmatter.ts";
+import { briefOfSkill } from "../../packages/haversack/src/skills/short-description.ts";
+import { firstWords } from "../../packages/haversack/src/skills/showing/disclosure.ts";
 import { loadCounter } from "../../packages/haversack/src/tokens/count.ts";
 import { haversack } from "../../test/clients/claude-code/haversack-repo.ts";
 import install from "../../test/clients/claude-code/install.ts";
@@ -78,7 +80,8 @@ export const listing: Benchmark = {
 
     const measure = (size: number, way: Way, texts: readonly string[]) => {
       const plain = texts.map(oneLine);
-      const holds = (at: number, place: string) => plain[at]?.includes(openings.get(place) ?? "") === true;
+      const holds = (at: number, place: string) =>
+        openings.get(place)?.some((opening) => plain[at]?.includes(opening)) === true;
       return {
         size,
         way,
@@ -195,10 +198,13 @@ function spread(places: readonly string[]): string[] {
   return Array.from({ length: step }, (_, first) => places.filter((_, at) => at % step === first)).flat();
 }
 
-/** The start of its description, which is the same in the listing and in our brief. */
-function opening(source: string, place: string): string {
+/** How it begins in the client's listing, and in our brief, which leaves out lead-ins such as "Use this skill when". */
+function opening(source: string, place: string): string[] {
   const { data } = readFrontmatter(readFileSync(join(source, place, "SKILL.md"), "utf8"));
-  return oneLine(String(data["description"])).slice(0, 40);
+  const description = String(data["description"]);
+  const name = place.slice(place.lastIndexOf("/") + 1);
+  const brief = firstWords(briefOfSkill({ description }), 4);
+  return [oneLine(description).slice(0, 40), `## ${name} Brief: ${brief}`, `${name}: ${brief}`];
 }
 
 function oneLine(text: string): string {
