@@ -38,6 +38,28 @@ describe("hints work when they are followed", () => {
     expect(project.run("task", "list", "--tree", story, "--limit", "1", "--all").out).toContain("1 of 4 rows;");
   });
 
+  it("a tree refuses the options that it cannot follow, and a list refuses --all", () => {
+    const project = workProject();
+    const epic = project.json("epic", "create", "E").id;
+    project.json("task", "create", "Open");
+    const filters = ["--status=done", "--find=x", "--priority=P1", "--assignee=ann", "--offset=1", "--max-tokens=99"];
+    for (const filter of [...filters, "--wip", "--type=bug", "--fields=full"]) {
+      const [name] = filter.split("=");
+      expect(project.haversack(["task", "list", "--tree", filter])).toMatchObject({
+        code: 2,
+        out: "",
+        err: `haversack: error: --tree and ${name} cannot be used together\nhaversack: hint: leave out --tree: a list takes ${name}\n`,
+      });
+    }
+    expect(project.haversack(["task", "list", "--all"])).toMatchObject({
+      code: 2,
+      out: "",
+      err: "haversack: error: --all needs --tree\nhaversack: hint: without --tree, done tasks are listed anyway\n",
+    });
+    for (const option of [["--all"], ["--limit", "9"], ["--epic", epic], ["--json"]])
+      expect(project.haversack(["task", "list", "--tree", ...option])).toMatchObject({ code: 0, err: "" });
+  });
+
   it("of dependencies, and of a task that many wait for", () => {
     const project = workProject();
     const hub = project.json("task", "create", "Hub").id;

@@ -115,7 +115,7 @@ export const commands = {
       "Lists tasks: in progress first, then review, blocked, todo in the queue's order, and done, newest first. --tree shows epics, their stories, tasks and sub-tasks, and only counts what is done. Archived tasks are listed only with --status archived.",
     arguments: [{ name: "ID", about: "epics or stories: only their tasks", many: true }],
     options: {
-      tree: flag("Show epics, stories and tasks as a tree."),
+      tree: flag("Show epics, stories and tasks as a tree; takes --all, --epic, --story and --limit."),
       all: flag("With --tree: include what is done."),
       status: TASK_STATUS,
       epic: EPIC,
@@ -138,6 +138,7 @@ export const commands = {
     json: "[{id, title, status}]; --fields standard and full add more. With --tree [{kind, id, title, status, done?, stories?: [{…, tasks?: [{id, title, status, tasks?}]}]}]: done counts tasks that are not listed. If some are left out, a note says how to get them.",
     several: "list",
     async run(call, work) {
+      refuseMixed(call);
       const input = inputOf(call);
       const root = await findRoot(call, input, work);
       if (call.options.tree) return (await import("../work-tree.ts")).treeOutput(call, root, work);
@@ -165,6 +166,21 @@ async function readAbove(
     epic: epicId && `${epicId} ${(await store.getEpic(epicId)).title}`,
   };
 }
+
+/** The tree has its own order and shows what is open: an option that it cannot follow is refused instead of ignored. */
+function refuseMixed({ options }: Pick<Call, "options">): void {
+  if (!options["tree"]) {
+    if (!options["all"]) return;
+    throw new HaversackError("usage", "--all needs --tree", { hint: "without --tree, done tasks are listed anyway" });
+  }
+  const unfit = Object.keys(options).find((name) => options[name] !== undefined && !OF_TREE.has(name));
+  if (unfit === undefined) return;
+  throw new HaversackError("usage", `--tree and --${unfit} cannot be used together`, {
+    hint: `leave out --tree: a list takes --${unfit}`,
+  });
+}
+
+const OF_TREE = new Set(["tree", "all", "epic", "story", "limit", "json"]);
 
 /** The epic or story that was named by argument or option. */
 async function findRoot(
