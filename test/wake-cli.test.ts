@@ -68,6 +68,20 @@ describe("agents", () => {
 });
 
 describe("messages", () => {
+  it("go to the names before the text, with or without an @, and to those in the text", () => {
+    const project = wakeProject("kim", "lou", "may");
+    const to = (...words: string[]) => project.json("agent", "message", ...words).to;
+    expect(to("kim", "ask @lou about it")).toEqual(["kim", "lou"]);
+    expect(to("kim", "lou", "ask @may")).toEqual(["kim", "lou", "may"]);
+    expect(to("@kim", "ask", "lou")).toEqual(["kim"]);
+    expect(to("ask @lou about it")).toEqual(["lou"]);
+    expect(project.json("agent", "inbox", "lou").map(({ text }: { text: string }) => text)).toEqual([
+      "ask @lou about it",
+      "ask @may",
+      "ask @lou about it",
+    ]);
+  });
+
   it("reach all who are named, and are read once by each", () => {
     const project = wakeProject("ann", "bob", "eve");
     const sent = project.json("agent", "message", "@ann", "@bob", "Look at", "this, @eve and @nobody");
@@ -388,7 +402,20 @@ describe("what is missing", () => {
       'there is no agent "backedn"\nhaversack: hint: did you mean @backend?',
     ],
     ["nobody's inbox", ["agent", "inbox"], 2, "agent is missing: name one"],
-    ["a message to nobody", ["agent", "message", "nobody", "x"], 2, "name at least one agent with an @"],
+    [
+      "a message to nobody",
+      ["agent", "message", "nobody", "x"],
+      1,
+      'there is no agent "nobody"\nhaversack: hint: there is @backend',
+    ],
+    [
+      "a message to an agent and to nobody",
+      ["agent", "message", "backend", "nobody", "x"],
+      1,
+      'there is no agent "nobody"\nhaversack: hint: there is @backend; a text of several words needs quotes',
+    ],
+    ["a message of names without an @", ["agent", "message", "backend", "@backend"], 2, "the text is missing"],
+    ["a message without a name", ["agent", "message", "hello"], 2, "name at least one agent with an @"],
     ["a message of names", ["agent", "message", "@backend"], 2, "the text is missing"],
     ["an empty message", ["agent", "message", "@backend", " "], 2, "text must not be empty"],
     ["a message too long", ["agent", "message", "@backend", "x".repeat(20_001)], 2, "text has 20001 characters"],

@@ -23,7 +23,7 @@ export const commands = {
     arguments: [
       {
         name: "@AGENT… TEXT",
-        about: "names, then the text; - reads it from standard input",
+        about: "names, then the text; - reads it from standard input. Without an @, all words but the last are names",
         required: true,
         many: true,
       },
@@ -162,18 +162,27 @@ export const commands = {
   }),
 };
 
-/** Splits the leading names from the text. If no name has an @, the first word may be an agent's name. */
+/**
+ * Splits the names from the text. If the first word has an @, the names are the words with an @ before the text. If not, all words but the
+ * last are names: a word of the text must not be taken as a name, nor a name as text.
+ */
 async function splitWords(words: readonly string[], { store }: OpenWork): Promise<{ to: string[]; text: string }> {
-  const end = words.findIndex((word) => !/^@\S+$/.test(word));
-  if (end < 0)
+  const isName = (word: string) => /^@\S+$/.test(word);
+  const [first = ""] = words;
+  const isBare = !isName(first) && words.length > 1;
+  const end = isBare ? words.length - 1 : words.findIndex((word) => !isName(word));
+  if (end < 0 || (isBare && isName(words[end] ?? "")))
     throw new HaversackError("usage", "the text is missing", { hint: "it comes after the names, in quotes" });
-  const text = words.slice(end).join(" ");
-  const [first = "", ...rest] = words;
-  const isBare = end === 0 && rest.length > 0 && mentionsIn(text).length === 0;
-  if (isBare && (await store.listAgents()).some(({ name }) => name === first)) {
-    return { to: [first], text: rest.join(" ") };
+  const to = words.slice(0, end);
+  if (isBare && end > 1) {
+    const known = (await store.listAgents()).map(({ name }) => name);
+    const unknown = to.find((word) => !known.includes(word.replace(/^@/, "")));
+    if (unknown !== undefined)
+      throw new HaversackError("not-found", `there is no agent "${cleanLine(unknown)}"`, {
+        hint: `${known.length > 0 ? `there is @${known.slice(0, 5).join(", @")}; ` : ""}a text of several words needs quotes`,
+      });
   }
-  return { to: words.slice(0, end), text };
+  return { to, text: words.slice(end).join(" ") };
 }
 
 /** Returns the first exit code that is not 0; all results are printed. */
