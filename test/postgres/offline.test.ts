@@ -31,9 +31,10 @@ describe.skipIf(whyNoServer())("a shared store that cannot be reached", () => {
     const url = new URL(server.url);
     url.password = "";
     url.searchParams.set("project", name);
-    const run = (words: string[]) => scratch.haversack(words, { env });
+    const run = (words: string[], more: Record<string, string> = {}) =>
+      scratch.haversack(words, { env: { ...env, ...more } });
     expect(run(["store", "use", url.href]).code).toBe(0);
-    return { ...scratch, run };
+    return { ...scratch, run, url: url.href };
   };
   const ok = (ran: ReturnType<Scratch["haversack"]>) => {
     expect(ran.err).not.toContain("error:");
@@ -81,6 +82,33 @@ describe.skipIf(whyNoServer())("a shared store that cannot be reached", () => {
     await expect.poll(card, { timeout: 50_000 }).toMatchObject({ http: 200, status: "done" });
     await expect.poll(offline, { timeout: 50_000 }).toBeUndefined();
     expect(ok(two.run(["task", "list", "--json"])).out).toContain("made meanwhile");
+  });
+
+  it("shows its snapshot to each address under which it was reached, and to no other", async () => {
+    const one = machine(project());
+    ok(one.run(["task", "create", "mine"]));
+    const at = (change: (url: URL) => void) => {
+      const url = new URL(one.url);
+      change(url);
+      return { HAVERSACK_STORE: url.href };
+    };
+    const spelled = at((url) => (url.hostname = "localhost"));
+    ok(one.run(["task", "list"], spelled));
+    await goDown();
+    const other = at((url) => url.searchParams.set("project", "another"));
+    for (const known of [{}, spelled, at((url) => (url.username = "ann")), at((url) => (url.password = "changed"))]) {
+      const foreign = one.run(["task", "create", "theirs"], other);
+      expect(foreign).toMatchObject({ code: 3, err: expect.stringContaining("nothing was read or recorded") });
+      expect(ok(one.run(["task", "list"], known)).out).toContain("mine");
+    }
+    ok(one.run(["task", "create", "made offline"]));
+    await comeBack();
+    // The failure of one address says nothing of another.
+    ok(one.run(["store", "use", spelled.HAVERSACK_STORE]));
+    expect(ok(one.run(["status", "--json"])).json().shared).toMatchObject({ waiting: 0 });
+    const titles = ok(one.run(["task", "list"])).out;
+    expect(titles).toContain("made offline");
+    expect(titles).not.toContain("theirs");
   });
 
   it("lets work go on; on return claims are confirmed, and what others were faster with is told", async () => {

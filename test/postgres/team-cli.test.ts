@@ -74,6 +74,50 @@ describe.skipIf(!server)("a store that a team shares", () => {
     expect(drained).toMatchObject({ code: 3, err: expect.stringContaining("cannot be reached") });
   });
 
+  it("is not taken for another store that cannot be reached", () => {
+    const one = machine();
+    const url = address();
+    ok(one.run(["store", "use", url]));
+    ok(one.run(["task", "create", "of this store"]));
+    const before = ok(one.run(["export"])).out;
+    const away = (change: (url: URL) => void) => {
+      const other = new URL(url);
+      change(other);
+      return other.href;
+    };
+    const others = [
+      away((it) => (it.port = "1")),
+      away((it) => (it.host = "127.0.0.1:1")),
+      "postgres://x@127.0.0.1:1/t",
+    ];
+    for (const HAVERSACK_STORE of others) {
+      for (const words of [
+        ["task", "list"],
+        ["task", "create", "lost?"],
+        ["claim", "--agent", "a"],
+        ["status"],
+        ["export"],
+      ]) {
+        const refused = one.run(words, { HAVERSACK_STORE });
+        expect(refused, words.join(" ")).toMatchObject({ code: 3, out: "" });
+        expect(refused.err).toMatch(/:1\/.* cannot be reached.*\n.*the snapshot on this machine is of postgres:/);
+      }
+      const asked = one.run(["store", "status"], { HAVERSACK_STORE });
+      expect(asked.code).toBe(3);
+      expect(asked.out).not.toContain("snapshot");
+    }
+    // Nothing was recorded, neither a change nor the failure.
+    expect(ok(one.run(["store", "status", "--json"])).json()).toMatchObject({ waiting: 0 });
+    expect(ok(one.run(["store", "status"])).out).not.toContain("offline");
+    const same = ok(one.run(["export"]));
+    expect(same).toMatchObject({ out: before, err: "" });
+    // The same server under another user's name and another spelling is the same store.
+    const whole = new URL(url);
+    whole.host = `localhost:${whole.port}`;
+    expect(ok(one.run(["export"], { HAVERSACK_STORE: whole.href })).out).toBe(before);
+    ok(one.run(["task", "create", "more"]));
+  });
+
   it("is one queue for several machines", () => {
     const url = address();
     const [one, two] = [machine(), machine()];

@@ -94,10 +94,11 @@ export const commands = {
       const project = openProject(call, { access: "look" });
       const { paths } = project;
       const status = await sharedStatus(project);
-      const team = project.isMemory ? undefined : teamState(project.handle);
+      const known = project.isMemory ? undefined : teamState(project.handle);
       const local = { driver: "sqlite", file: paths.store, schemaVersion: SCHEMA_VERSION };
       if (!status) return { data: local, text: `The work of this project is in the local store, ${paths.store}.` };
       const { place, from, facts, problem } = status;
+      const team = known?.isOf(place.key) ? known : undefined;
       const data = {
         ...(team && viewTeam(team)),
         ...{ driver: "postgresql", file: paths.store, address: place.shown, project: place.project, from },

@@ -34,7 +34,8 @@ export async function useLocal(project: OpenProject): Promise<{ left?: string; i
   let isUpToDate = true;
   if (place && mark) {
     try {
-      isUpToDate = await withServer(place, (server) => refreshSnapshot(handle, server));
+      const isOwn = async (server: Server) => (await server.storeId()) === mark.id;
+      isUpToDate = await withServer(place, async (server) => (await isOwn(server)) && refreshSnapshot(handle, server));
     } catch (error) {
       if (!isFault(error)) throw error;
       isUpToDate = false;
@@ -42,7 +43,7 @@ export async function useLocal(project: OpenProject): Promise<{ left?: string; i
   }
   const unsent = readSnapshotState(handle).backlog.count;
   leave(project);
-  const left = place?.shown ?? mark?.shown;
+  const left = mark?.shown ?? place?.shown;
   return { isUpToDate, unsent, ...(left !== undefined && { left }) };
 }
 

@@ -81,11 +81,14 @@ export async function joinShared(
   server: Server,
   { isMoved = false }: { isMoved?: boolean } = {},
 ): Promise<void> {
-  const { shown } = server.place;
+  const { shown, key } = server.place;
   const id = await server.storeId();
   const mark = readStore(handle, readSharedMark);
   if (mark?.id === id) {
-    if (mark.shown !== shown) writeStore(handle, (db) => writeSharedMark(db, { id, shown }));
+    const { keys = [] } = mark;
+    const known = keys.includes(key) ? keys : [key, ...keys].slice(0, MOST_KEYS);
+    if (!handle.isReadOnly && (mark.shown !== shown || known !== keys))
+      writeStore(handle, (db) => writeSharedMark(db, { id, shown, keys: known }));
     return;
   }
   const { count } = readSnapshotState(handle).backlog;
@@ -108,8 +111,11 @@ export async function joinShared(
   }
   if (handle.isReadOnly) return;
   forgetSnapshot(handle);
-  writeStore(handle, (db) => writeSharedMark(db, { id, shown }));
+  writeStore(handle, (db) => writeSharedMark(db, { id, shown, keys: [key] }));
 }
+
+/** Of one store. A tunnel may have another port each time. */
+const MOST_KEYS = 20;
 
 /** The root commits of a repository, which are the same in every full clone. Empty: no repository, no commit, or a shallow clone. */
 function firstCommits(root: string): string[] {

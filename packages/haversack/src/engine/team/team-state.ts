@@ -1,11 +1,13 @@
 /** How far the local snapshot of shared work is behind, for status and doctor. Asks no server and loads no driver. */
 import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
-import { readSharedMark } from "../../store/sqlite/meta.ts";
+import { isSnapshotOf, readSharedMark } from "../../store/sqlite/meta.ts";
 import { readSnapshotState, type SnapshotState } from "../../store/sqlite/outbox/outbox.ts";
 
 export interface TeamState extends Pick<SnapshotState, "backlog" | "conflicts" | "takenAt" | "offline"> {
   /** The shared store's address, without a password. */
   shared: string;
+  /** Whether this is the state of the store at the address with this key. */
+  isOf(key: string): boolean;
 }
 
 /** Undefined: the work of this store is its own. */
@@ -13,7 +15,8 @@ export function teamState(handle: StoreHandle): TeamState | undefined {
   const mark = readStore(handle, readSharedMark);
   if (!mark) return undefined;
   const { backlog, conflicts, takenAt, offline } = readSnapshotState(handle);
-  return { shared: mark.shown, backlog, conflicts, ...(takenAt && { takenAt }), ...(offline && { offline }) };
+  const isOf = (key: string) => isSnapshotOf(mark, key);
+  return { shared: mark.shown, isOf, backlog, conflicts, ...(takenAt && { takenAt }), ...(offline && { offline }) };
 }
 
 /** After a failed attempt to connect, no other is made for this long at most. */

@@ -7,7 +7,8 @@ import { HaversackError } from "../../base/errors.ts";
 import type { Place } from "../../store/postgres/place.ts";
 import { PostgresWorkStore } from "../../store/postgres/postgres-work-store.ts";
 import { isUnreachable, Server, type ServerOptions } from "../../store/postgres/server.ts";
-import type { StoreHandle } from "../../store/sqlite/access.ts";
+import { readStore, type StoreHandle } from "../../store/sqlite/access.ts";
+import { isSnapshotOf, readSharedMark } from "../../store/sqlite/meta.ts";
 import { noteOffline, readSnapshotState, unconfirmedClaims } from "../../store/sqlite/outbox/outbox.ts";
 import { changeOffline, type OfflineChange, SqliteWorkStore } from "../../store/sqlite/work/sqlite-work-store.ts";
 import type { WorkStore } from "../../store/work-store.ts";
@@ -173,11 +174,16 @@ class Team {
   async reach({ isPatient = false } = {}): Promise<boolean> {
     const state = readSnapshotState(this.#handle);
     const { offline, cursor, outbox } = state;
+    const mark = readStore(this.#handle, readSharedMark);
+    const { key } = this.server.place;
+    const isOwn = isSnapshotOf(mark, key);
     const now = Date.now();
-    if (!isPatient && cursor !== undefined && isOffline(state, now)) return false;
+    const hasFailed = isOffline(state, now) && (offline?.key ?? key) === key;
+    if (!isPatient && isOwn && cursor !== undefined && hasFailed) return false;
     try {
       await this.server.prepare();
-      if (!this.#isJoined) await this.#join?.(this.server);
+      // Another process may have made the snapshot one of another store.
+      if (!this.#isJoined || !isOwn) await this.#join?.(this.server);
       this.#isJoined = true;
       // A process that cannot write the local store leaves the outbox to others.
       if (this.#handle.isReadOnly) return true;
@@ -193,12 +199,18 @@ class Team {
     } catch (error) {
       // Without a snapshot, work cannot continue.
       if (!isUnreachable(error) || cursor === undefined) throw error;
+      if (!isOwn) {
+        throw new HaversackError("store-unreadable", (error as Error).message, {
+          hint: `the snapshot on this machine is of ${mark?.shown}, so nothing was read or recorded`,
+          cause: (error as Error).cause,
+        });
+      }
       if (this.#handle.isReadOnly) return false;
       const reason = (error as Error).message;
       const tookMs = Date.now() - now;
       const untilMs = Math.min(MOST_OFFLINE_MS, Math.max(LEAST_OFFLINE_MS, REMEMBERED_TIMES * tookMs));
       const until = new Date(Date.now() + untilMs);
-      noteOffline(this.#handle, { since: new Date(now), until, reason });
+      noteOffline(this.#handle, { since: new Date(now), until, reason, ...(mark?.keys && { key }) });
       return false;
     }
   }

@@ -15,6 +15,8 @@ export interface Place {
   project: string;
   /** For messages: without a password. `store use` takes it too. */
   shown: string;
+  /** The address without user, password and the kind of connection. Two spellings of one server have two keys. */
+  key: string;
   /** The address has a password in it. */
   hasPassword: boolean;
 }
@@ -37,12 +39,14 @@ export function readPlace(url: string, env: Readonly<Record<string, string | und
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   // As a function, so that `pg` does not look for one itself: it warns about ~/.pgpass on every connection.
   const findPassword = () => password || env["PGPASSWORD"] || fromFile([bare, String(port), database, user], env) || "";
+  const schema = `haversack_${project.replaceAll("-", "_")}`;
   return {
     server: { host: bare, port, user, database, password: findPassword },
     ssl: bare.startsWith("/") ? [false] : sslKinds(given, env),
-    schema: `haversack_${project.replaceAll("-", "_")}`,
+    schema,
     project,
     shown: addressOf({ host, port, user, database, project }),
+    key: JSON.stringify([bare.startsWith("/") ? bare : bare.toLowerCase(), port, database, schema]),
     hasPassword: Boolean(password),
   };
 }

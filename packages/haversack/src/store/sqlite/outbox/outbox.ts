@@ -196,8 +196,8 @@ export interface SnapshotState {
   stale: Stale;
   /** When the snapshot was last known to be up to date, by this machine's clock. */
   takenAt?: Date;
-  /** Since when the shared store cannot be reached, and why. */
-  offline?: { since: Date; until: Date; reason: string };
+  /** Since when the shared store cannot be reached, and why. `key`: under this address. */
+  offline?: { since: Date; until: Date; reason: string; key?: string };
   /** The shared store's number of the last conflict that is known here. */
   lastConflict: number;
   backlog: Backlog;
@@ -210,14 +210,16 @@ export function readSnapshotState(handle: StoreHandle): SnapshotState {
 
 function stateIn(db: DatabaseSync): SnapshotState {
   const [outbox, cursor, takenAt, offline] = ["outbox", "cursor", "taken-at", "offline"].map((key) => get(db, key));
-  const { since, until, reason } = offline === undefined ? {} : JSON.parse(offline);
+  const { since, until, reason, key } = offline === undefined ? {} : JSON.parse(offline);
   return {
     ...(outbox !== undefined && { outbox }),
     ...(cursor !== undefined && { cursor }),
     marks: JSON.parse(get(db, "marks") ?? "{}"),
     stale: staleIn(db),
     ...(takenAt !== undefined && { takenAt: new Date(takenAt) }),
-    ...(since !== undefined && { offline: { since: new Date(since), until: new Date(until), reason } }),
+    ...(since !== undefined && {
+      offline: { since: new Date(since), until: new Date(until), reason, ...(key && { key }) },
+    }),
     lastConflict: Number(get(db, "last-conflict") ?? 0),
     backlog: backlogOf(db),
     conflicts: Number(db.prepare("SELECT count(*) AS count FROM conflicts").get()?.["count"]),
