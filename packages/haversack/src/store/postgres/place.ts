@@ -23,10 +23,22 @@ export interface Place {
 
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
+const PARAMETERS = ["project", "host", "port", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey"];
+
 /** `project` in the URL names the project; many projects may share one database. */
 export function readPlace(url: string, env: Readonly<Record<string, string | undefined>> = process.env): Place {
   const found = parse(url);
   const { searchParams: given } = found;
+  const unknown = [...given.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) {
+    throw new HaversackError(
+      "input-invalid",
+      `the store's address has an unknown parameter ${JSON.stringify(unknown)}`,
+      {
+        hint: `it takes ${PARAMETERS.join(", ")}`,
+      },
+    );
+  }
   const project = given.get("project") ?? "main";
   if (!/^[a-z][a-z0-9_-]{0,40}$/.test(project)) {
     throw invalid(`project must be lower-case letters, digits, "_" and "-", but is ${JSON.stringify(project)}`);

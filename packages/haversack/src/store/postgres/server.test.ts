@@ -162,6 +162,12 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       for (const url of ["", "team-db", "mysql://u:secret@h/d", "postgres://u:secret@[/d"])
         expect(() => readPlace(url, {})).toThrow(/must be a URL such as postgres:\/\/user@host\/database$/);
       expect(() => readPlace("postgres://u:secret@h/d?sslmode=on", {})).toThrow(/^sslmode must be one of disable, /);
+      expect(() => readPlace("postgres://u:secret@h/d?sslmode=disable&projekt=abc", {})).toThrow(
+        expect.objectContaining({
+          message: 'the store\'s address has an unknown parameter "projekt"',
+          hint: "it takes project, host, port, user, password, sslmode, sslrootcert, sslcert, sslkey",
+        }),
+      );
       expect(() => readPlace("postgres://u:secret@h/d?project=A%20B", {})).toThrow(/^project must be lower-case/);
     });
   });
