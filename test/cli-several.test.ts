@@ -98,6 +98,25 @@ it("--json prints one document: a list, with {id, error} for what failed", async
   expect(shown.map(({ id }: { id: string }) => id)).toEqual(["pdf", "sql"]);
   const agents = (await cli("agent", "add", "june", "may", "--role", "implementer", "--json")).json();
   expect(agents.map(({ name }: { name: string }) => name)).toEqual(["june", "may"]);
+  const third = (await cli("task", "create", "Three", "--depends-on", one, "--json")).json().id;
+  await cli("task", "dep", third, "--add", two);
+  const failed = (id: string, why: string) => ({ id, error: expect.stringContaining(why) });
+  const circle = await cli("task", "dep", one, two, "--add", third, "--json");
+  expect(circle).toMatchObject({ code: 1 });
+  expect(circle.json()).toEqual([failed(one, "cycle"), failed(two, "cycle")]);
+  const removed = await cli("task", "dep", one, "T99999", "--rm", third, "--json");
+  expect(removed.json()).toEqual([failed(one, "does not depend on"), failed("T99999", "T99999")]);
+  const got = await cli("config", "get", "skills.max_skills", "nosuch", "--json");
+  expect(got).toMatchObject({ code: 2 });
+  expect(got.json()).toEqual([expect.objectContaining({ key: "skills.max_skills" }), failed("nosuch", "nosuch")]);
+  await cli("claim", one, "--agent", "june");
+  const beats = await cli("task", "heartbeat", one, "T99999", two, "--agent", "june", "--json");
+  expect(beats).toMatchObject({ code: 1 });
+  expect(beats.json()).toEqual([
+    expect.objectContaining({ id: one, lease_until: expect.any(String) }),
+    failed("T99999", "T99999"),
+    failed(two, two),
+  ]);
   const none = await cli("handoff", "show", one, two, "--json");
   expect(none).toMatchObject({ code: 1 });
   expect(none.json()).toEqual([one, two].map((id) => ({ id, error: expect.stringContaining(id) })));

@@ -166,7 +166,7 @@ interface Definition<Options extends OptionSpecs, Opened> extends Omit<CommandSp
   /**
    * Takes several ids, and runs once for each. An id that fails is reported, the others are still done, and the exit code is that of the
    * worst. A fault that has nothing to do with the id, such as a store that cannot be written, ends the command. The texts are lines, or
-   * blocks with an empty line between them; `list`: blocks, and the lists that `--json` prints are joined.
+   * blocks with an empty line between them; `list`: blocks. The lists that `--json` prints are joined, except those of `blocks`.
    */
   several?: Several;
   /** Where the ids are among the arguments (default: all are ids). */
@@ -257,7 +257,7 @@ async function giveEach(
     if (code > worst) worst = code;
     if (typeof answer !== "object") continue;
     const view = "data" in answer ? answer.data : { id, error: answer.text };
-    views.push(...(several === "list" && Array.isArray(view) ? view : [view]));
+    views.push(...(several !== "blocks" && Array.isArray(view) ? view : [view]));
   }
   if (json) io.out(jsonLine(views));
   return worst;
@@ -266,7 +266,11 @@ async function giveEach(
 function asRefusal(error: unknown): Refusal {
   const isAboutId = isFault(error) && ["not-found", "refused", "input-invalid"].includes(error.code);
   if (!isAboutId) throw error;
-  return { text: error.message, hint: error.hint, code: exitOf(error.code) };
+  return refusalOf(error);
+}
+
+export function refusalOf({ message, hint, code }: HaversackError): Refusal {
+  return { text: message, hint, code: exitOf(code) };
 }
 
 export async function print({ io, json }: Pick<Call, "io" | "json">, output: Output): Promise<void> {

@@ -2,7 +2,7 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { type Claimed, claimTask, heartbeat, releaseTask } from "../../engine/work/claims.ts";
 import { viewClaim } from "../../work/task-view.ts";
-import { type ExitCode, flag, type Io, type Output, option, SEVERAL, sayError } from "../command.ts";
+import { flag, type Io, type Output, option, SEVERAL } from "../command.ts";
 import { wipLines } from "../print-task.ts";
 import { block, fields, formatClaim, formatSpan } from "../print-work.ts";
 import { defineWork, inputOf, type OpenWork, TASK, TASKS } from "../work.ts";
@@ -59,23 +59,14 @@ export const commands = {
     arguments: [{ ...TASKS, about: `${TASK.about} (default: all tasks that the agent holds)`, required: false }],
     options: { agent: AGENT, lease: LEASE },
     examples: { "haversack task heartbeat --agent alice": "all of alice's claims" },
-    json: "[{id, lease_until}].",
+    json: "[{id, lease_until}], also of several, with {id, error} for what failed. A single task that is refused prints nothing; the reason is on standard error.",
+    several: "lines",
     async run(call, work) {
-      const views: object[] = [];
-      const lines: string[] = [];
-      const wanted = call.arguments.length > 0 ? [...new Set(call.arguments)] : [undefined];
-      let code: ExitCode = 0;
-      for (const taskId of wanted) {
-        const outcome = await heartbeat({ taskId }, work);
-        if (outcome.kind !== "prolonged") {
-          sayError(call.io, outcome.text);
-          code = 1;
-          continue;
-        }
-        views.push(...outcome.views);
-        lines.push(...outcome.claims.map((claim) => `${claim.taskId}: ${formatClaim(claim, work.by.at)}`));
-      }
-      return views.length > 0 ? { data: views, text: lines.join("\n"), code } : code;
+      const [taskId] = call.arguments;
+      const outcome = await heartbeat({ taskId }, work);
+      if (outcome.kind !== "prolonged") return outcome;
+      const lines = outcome.claims.map((claim) => `${claim.taskId}: ${formatClaim(claim, work.by.at)}`);
+      return { data: outcome.views, text: lines.join("\n") };
     },
   }),
 };

@@ -19,7 +19,7 @@ import {
   projectPaths,
 } from "../../engine/project.ts";
 import { broughtAlong, whyIgnored } from "../../engine/trust-project.ts";
-import { type ArgumentSpec, type Call, defineCommand, flag, type Output } from "../command.ts";
+import { type ArgumentSpec, type Call, defineCommand, flag, type Output, refusalOf } from "../command.ts";
 import { columns } from "../help.ts";
 import { scopeOf, warnOnce } from "../project.ts";
 import { counted } from "../terminal.ts";
@@ -43,8 +43,12 @@ const CHANGED_JSON =
 function requireSetting(key: string): SettingKey {
   const known = settingKey(key);
   if (known) return known;
+  throw unknownSetting(key);
+}
+
+function unknownSetting(key: string): HaversackError {
   const [guess] = nearest(key, SETTING_KEYS);
-  throw new HaversackError("usage", `there is no setting "${key}"`, {
+  return new HaversackError("usage", `there is no setting "${key}"`, {
     hint: guess ? `did you mean ${guess}?` : "`haversack config list` lists every setting",
   });
 }
@@ -247,10 +251,10 @@ export const commands = {
     examples: { "haversack config get skills.max_skills": "its value" },
     jsonOfEach: "{key, value, origin}, where origin is the file that it comes from, or default",
     several: "lines",
-    open: ({ arguments: keys }) => keys.map(requireSetting),
-    run(call) {
+    run(call, _, word) {
+      const key = settingKey(word);
+      if (!key) return refusalOf(unknownSetting(word));
       const paths = projectPaths(call.io.cwd, call.io.env);
-      const key = requireSetting(call.arguments[0] ?? "");
       const value = loadConfig(paths).config[key];
       const { data } = effective(call, paths, { key });
       return { data, text: typeof value === "string" ? value : JSON.stringify(value) };

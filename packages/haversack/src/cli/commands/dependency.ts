@@ -2,7 +2,7 @@
 import { cleanLine } from "../../base/clean-text.ts";
 import { addDependency, listDependencies, removeDependency } from "../../engine/work/dependencies.ts";
 import type { DependencyList } from "../../store/work-store.ts";
-import { type Call, type ExitCode, type Io, type Output, option, sayError } from "../command.ts";
+import { type Call, type Io, type Output, option, sayError } from "../command.ts";
 import { commandLine, dim, statusCell, table } from "../print-work.ts";
 import { defineWork, type OpenWork, readList, TASKS } from "../work.ts";
 import { AGENT, DEPENDENCY_TYPE, listOptions } from "../work-options.ts";
@@ -37,13 +37,15 @@ export const command = defineWork(({ options: { add, rm } }) => (add || rm ? "sa
     ];
     if (changes.length === 0) return showDependencies(call, work, []);
     const lines: string[] = [];
-    let code: ExitCode = 0;
+    const refused: string[] = [];
     for (const change of changes) {
-      const done = await change();
-      if (done.kind === "done") lines.push(done.text);
-      else code = 1;
-      if (done.kind === "refused") sayError(call.io, done.text);
+      const { kind, text } = await change();
+      (kind === "done" ? lines : refused).push(text);
     }
+    // With --json, {id, error} has them all.
+    if (lines.length === 0 && call.json) return { text: refused.join("; ") };
+    for (const text of refused) sayError(call.io, text);
+    const code = refused.length > 0 ? 1 : 0;
     if (lines.length === 0) return code;
     const { data } = call.json ? await showDependencies(call, work, lines) : { data: undefined };
     return { data, text: lines.join("\n"), isVerbatim: true, code };
