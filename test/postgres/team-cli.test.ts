@@ -118,6 +118,23 @@ describe.skipIf(!server)("a store that a team shares", () => {
     ok(one.run(["task", "create", "more"]));
   });
 
+  it("is not made by a look at it", async () => {
+    const one = machine();
+    const url = address();
+    const { schema, project } = readPlace(url, {});
+    const asked = one.run(["store", "status", "--json"], { HAVERSACK_STORE: url });
+    expect(asked).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`there is no project ${project} at postgres:`),
+    });
+    expect(asked.json()).toMatchObject({ driver: "postgresql", project, problem: expect.any(String) });
+    await admin(async (exec) => {
+      expect(await exec(`SELECT 1 AS found FROM pg_namespace WHERE nspname = '${schema}'`)).toEqual([]);
+    });
+    ok(one.run(["task", "create", "first"], { HAVERSACK_STORE: url }));
+    ok(one.run(["store", "status"], { HAVERSACK_STORE: url }));
+  });
+
   it("is one queue for several machines", () => {
     const url = address();
     const [one, two] = [machine(), machine()];

@@ -3,7 +3,7 @@ import { HaversackError, isFault } from "../../base/errors.ts";
 import { type CopyReport, copyToPostgres, copyToSqlite } from "../../store/postgres/copy-work.ts";
 import { addMember, listMembers, removeMember } from "../../store/postgres/members.ts";
 import { type Place, readPlace } from "../../store/postgres/place.ts";
-import { Server, type ServerFacts } from "../../store/postgres/server.ts";
+import { Server, type ServerFacts, type ServerOptions } from "../../store/postgres/server.ts";
 import { readStore, writeStore } from "../../store/sqlite/access.ts";
 import { readSharedMark, writeSharedMark } from "../../store/sqlite/meta.ts";
 import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
@@ -105,7 +105,7 @@ export async function sharedStatus(project: Pick<OpenProject, "paths" | "env">):
   if (!found) return undefined;
   const place = readPlace(found.url, project.env);
   try {
-    return { place, from: found.from, facts: await withServer(place, (server) => server.facts()) };
+    return { place, from: found.from, facts: await withServer(place, (server) => server.facts(), { isLooking: true }) };
   } catch (error) {
     if (!isFault(error)) throw error;
     return { place, from: found.from, problem: error };
@@ -128,8 +128,12 @@ export async function withMembers<T>(
 
 const MEMBERS = { addMember, listMembers, removeMember };
 
-async function withServer<T>(place: Place, use: (server: Server) => Promise<T>): Promise<T> {
-  const server = new Server(place);
+async function withServer<T>(
+  place: Place,
+  use: (server: Server) => Promise<T>,
+  options: ServerOptions = {},
+): Promise<T> {
+  const server = new Server(place, options);
   try {
     return await use(server);
   } finally {

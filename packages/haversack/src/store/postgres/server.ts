@@ -26,6 +26,8 @@ export interface ServerOptions {
   /** server: all times are the server's. caller: times are those that callers pass, for tests. */
   clock?: "server" | "caller";
   migrations?: readonly Migration[];
+  /** Makes and upgrades no tables. Default: false. */
+  isLooking?: boolean;
   /** The oldest version of the server, as in `server_version_num`. */
   oldestServer?: number;
 }
@@ -54,6 +56,7 @@ export class Server {
       patienceMs: options.patienceMs ?? 10_000,
       timeoutMs: options.timeoutMs ?? 5000,
       migrations: options.migrations ?? migrations,
+      isLooking: options.isLooking ?? false,
       oldestServer: options.oldestServer ?? OLDEST_SERVER,
     };
   }
@@ -280,12 +283,16 @@ export class Server {
 
   /** Of several that start at once, one makes the tables. */
   async #migrate(db: Connection): Promise<void> {
-    const { shown } = this.place;
+    const { shown, project } = this.place;
     const known = this.knownVersion;
     for (let attempt = 1; ; attempt++) {
       const stored = await this.#storedVersion(db);
       if (stored && stored.minReader > known) throw tooNew(shown, stored.minReader, known);
-      if (stored && stored.version >= known) return;
+      if (stored && (stored.version >= known || this.#options.isLooking)) return;
+      if (this.#options.isLooking) {
+        const hint = "`haversack store migrate` copies the work there; `haversack store use` starts without work";
+        throw fault("not-found", `there is no project ${project} at ${shown}`, hint);
+      }
       // Asked first: what an upgrade changes before it needs the owner's rights would fail with another error.
       if (stored && !(await this.#ownsTables(db))) {
         const text = `the tables of ${shown} are of version ${stored.version}, and an upgrade to ${known} needs the owner`;
@@ -495,6 +502,7 @@ function tooNew(shown: string, needed: number, known: number): HaversackError {
 }
 
 type ServerCode =
+  | "not-found"
   | "store-unreadable"
   | "store-not-a-database"
   | "store-locked"
