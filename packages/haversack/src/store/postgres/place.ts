@@ -31,13 +31,11 @@ export function readPlace(url: string, env: Readonly<Record<string, string | und
   const { searchParams: given } = found;
   const unknown = [...given.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
-    throw new HaversackError(
-      "input-invalid",
-      `the store's address has an unknown parameter ${JSON.stringify(unknown)}`,
-      {
-        hint: `it takes ${PARAMETERS.join(", ")}`,
-      },
-    );
+    // With "@", it may be a part of the password: `u:12?34@host`.
+    const which = found.search.includes("@") ? "" : ` ${JSON.stringify(unknown)}`;
+    throw new HaversackError("input-invalid", `the store's address has an unknown parameter${which}`, {
+      hint: `it takes ${PARAMETERS.join(", ")}`,
+    });
   }
   const project = given.get("project") ?? "main";
   if (!/^[a-z][a-z0-9_-]{0,40}$/.test(project)) {

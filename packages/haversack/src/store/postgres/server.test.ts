@@ -168,6 +168,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
           hint: "it takes project, host, port, user, password, sslmode, sslrootcert, sslcert, sslkey",
         }),
       );
+      expect(() => readPlace("postgres://u:12?secret@h/d", {})).toThrow(/an unknown parameter$/);
       expect(() => readPlace("postgres://u:secret@h/d?project=A%20B", {})).toThrow(/^project must be lower-case/);
     });
   });
