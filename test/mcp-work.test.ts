@@ -422,6 +422,8 @@ describe("wrong input is an error that names the field, and nothing is changed",
     ["get_session_context", { max_tokens: 0 }, "max_tokens must be a whole number of at least 1, but is 0"],
     ["get_task", {}, "get_task: task_id is missing"],
     ["update_task_status", { task_id: "ID", status: "finished" }, "update_task_status: status must be one of todo,"],
+    ["update_task_status", { task_id: "ID", status: "blocked" }, "notes are missing: say what blocks the task"],
+    ["update_task_status", { task_id: "ID", status: "blocked", notes: " " }, "notes are missing"],
     [
       "update_task_status",
       { task_id: "ID", status: "done", notes: "x".repeat(100_001) },

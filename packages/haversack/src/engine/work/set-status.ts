@@ -13,7 +13,7 @@ import { given, type Refused, refused, type WorkParts } from "./work-parts.ts";
 export interface SetStatusInput {
   taskId: string;
   status: string;
-  /** The reason, for `blocked`. */
+  /** Required for `blocked`: the reason. */
   notes?: string | undefined;
   /** Start even if dependencies are open. */
   isForced?: boolean | undefined;
@@ -45,11 +45,13 @@ export async function setStatus(
   const { store, by, settings } = parts;
   const wanted = checkChoice(status, { field: "status", choices: TASK_STATUSES });
   if (wanted === undefined) throw invalid(`status is missing: one of ${TASK_STATUSES.join(", ")}`);
+  const clean = cleanText(notes, { field: "notes" });
+  if (wanted === "blocked" && clean === undefined) throw invalid("notes are missing: say what blocks the task");
   const change = {
     taskId,
     status: wanted,
     leaseMs: settings.leaseMs,
-    ...given({ notes: cleanText(notes, { field: "notes" }), isForced, maxClaims: settings.maxClaims }),
+    ...given({ notes: clean, isForced, maxClaims: settings.maxClaims }),
   };
   const outcome = await store.setStatus(change, by);
   if (outcome.kind === "changed" && outcome.claim) await afterClaim(outcome.task.id, parts);
