@@ -227,6 +227,13 @@ describe("wrong input", () => {
     expect(text).toContain(line);
   });
 
+  it.each([[[]], [["--serve-skills"]]])("null arguments of a call are none, with options %j", async (args) => {
+    const server = await startServer(skillProject(), { args });
+    const { isError, text } = await server.call("get_tasks", null);
+    expect({ isError, text }).toEqual({ isError: false, text: "no tasks" });
+    expect((await server.call("get_task", null)).text).toBe("get_task: task_id is missing");
+  });
+
   it("does not stop the server: a line that is no JSON, an unknown method, an unknown tool", async () => {
     const server = await startServer(skillProject());
     server.write("this is no JSON\n");

@@ -79,9 +79,10 @@ export class WholeLines extends Transform {
     } else if (this.#bytes > 0) {
       const [first, ...more] = this.#pieces;
       const line = more.length === 0 ? first! : Buffer.concat(this.#pieces);
-      const invalid = this.#options.onInvalid && invalidLine(line);
-      if (invalid) this.#options.onInvalid?.(invalid);
-      else this.push(line);
+      const { onInvalid } = this.#options;
+      const checked = onInvalid ? checkLine(line) : line;
+      if (Buffer.isBuffer(checked)) this.push(checked);
+      else onInvalid?.(checked);
     }
     this.#forget();
   }
@@ -92,11 +93,14 @@ export class WholeLines extends Transform {
   }
 }
 
-/** Undefined for a message, an empty line, or an incomplete last line, whose answer nobody waits for. */
-function invalidLine(line: Buffer): InvalidLine | undefined {
-  if (line.at(-1) !== LINE_BREAK) return undefined;
+/**
+ * The line to pass on: a message, an empty line, or an incomplete last line, whose answer nobody waits for. A call's null arguments are
+ * removed: clients send them for "none", and the SDK answers them with the findings of its validator.
+ */
+function checkLine(line: Buffer): Buffer | InvalidLine {
+  if (line.at(-1) !== LINE_BREAK) return line;
   const text = line.toString("utf8").trim();
-  if (text === "") return undefined;
+  if (text === "") return line;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -105,7 +109,7 @@ function invalidLine(line: Buffer): InvalidLine | undefined {
   }
   const { jsonrpc, id, method, params, result, error } = (value ?? {}) as Record<string, unknown>;
   // Never answer an error with an error: if both sides did, it would never end.
-  if (error !== undefined && method === undefined) return undefined;
+  if (error !== undefined && method === undefined) return line;
   const isMessage = typeof method === "string" || result !== undefined;
   const hasId = typeof id === "string" || Number.isSafeInteger(id);
   const isWhole =
@@ -113,7 +117,11 @@ function invalidLine(line: Buffer): InvalidLine | undefined {
     isMessage &&
     (id === undefined || hasId) &&
     (params === undefined || (typeof params === "object" && params !== null && !Array.isArray(params)));
-  if (isWhole) return undefined;
+  if (isWhole) {
+    const { arguments: given, ...rest } = (params ?? {}) as { arguments?: unknown };
+    if (method !== "tools/call" || given !== null) return line;
+    return Buffer.from(`${JSON.stringify({ ...(value as object), params: rest })}\n`);
+  }
   const message = Array.isArray(value)
     ? "Invalid Request: batches are not supported"
     : "Invalid Request: the line is not a JSON-RPC 2.0 message";
