@@ -463,6 +463,18 @@ describe("wrong input is an error that names the field, and nothing is changed",
     expect(await server.text("get_tasks")).toBe(`${id} Only one`);
   });
 
+  it("an error names only tools that are listed", async () => {
+    const project = workProject();
+    project.haversack(["epic", "create", "Accounts"]);
+    const server = await workServer({}, project);
+    const { tools } = await server.request("tools/list");
+    const listed = tools.map(({ name }: { name: string }) => name).join(", ");
+    expect(await server.refuse("zzzzzzzzzz")).toBe(`There is no tool "zzzzzzzzzz"; there is ${listed}`);
+    expect(await server.refuse("get_next_batch", { epic_id: "E99999999" })).toBe(
+      'there is no epic "E99999999" (`haversack epic list` shows them)',
+    );
+  });
+
   it("an unknown id brings the nearest one, in every tool that takes one", async () => {
     const server = await workServer();
     const { id } = await server.ask("create_task", { title: "A" });

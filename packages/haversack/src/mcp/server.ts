@@ -66,7 +66,7 @@ export function makeAnswers(parts: ServerParts, options: ServerOptions, close: (
       if (params.name === HOOK_TOOL && isFromHook(request)) {
         return { content: [{ type: "text", text: await answerHook(request, parts) }] };
       }
-      const { text, isError } = await answerCall(request, { tools, parts });
+      const { text, isError } = await answerCall(request, { tools, parts, isOffered: options.isOffered });
       return { content: [{ type: "text", text }], ...(isError && { isError }) };
     },
     begin() {
@@ -107,14 +107,16 @@ async function answerHook({ arguments: input, meta }: CallRequest, { hook, log }
 /** Turns outcomes, wrong input, faults and bugs into a result. */
 async function answerCall(
   request: CallRequest,
-  { tools, parts }: { tools: readonly Tool[]; parts: ServerParts },
+  { tools, parts, isOffered }: Pick<ServerOptions, "tools" | "isOffered"> & { parts: ServerParts },
 ): Promise<ToolAnswer> {
   const { name, arguments: given, client } = request;
   const off = parts.offReason();
   if (off) return failure(`Haversack is off: ${off}`);
   const tool = tools.find((candidate) => candidate.name === name);
+  /** Never name a tool that the client was not shown. */
+  const offered = () => tools.filter(isOffered).map((known) => known.name);
   if (!tool) {
-    const names = tools.map((known) => known.name);
+    const names = offered();
     const [guess] = nearest(name, names);
     return failure(`There is no tool "${name}"; ${guess ? `did you mean ${guess}?` : `there is ${names.join(", ")}`}`);
   }
@@ -129,7 +131,7 @@ async function answerCall(
       const isWrongInput = error.code === "input-invalid" || error.code === "not-found" || error.code === "refused";
       parts.log(isWrongInput ? "info" : "error", `${name}: ${error.message}`);
       // People fix a broken store, and they have commands. Agents fix wrong input, and they have tools.
-      const hint = error.hint && isWrongInput ? hintForAgent(error.hint) : error.hint;
+      const hint = error.hint && isWrongInput ? hintForAgent(error.hint, offered()) : error.hint;
       return failure(hint ? `${error.message} (${hint})` : error.message);
     }
     parts.log("error", `${name}: internal fault: ${(error instanceof Error && error.stack) || errorText(error)}`);
@@ -165,7 +167,10 @@ export async function shortenedId(
 /** Without `agent_id` and `session_id`, which come from the client. */
 const ID_FIELDS = ["task_id", "story_id", "epic_id", "parent_id", "depends_on", "depends_on_task_id", "about", "id"];
 
-/** Hints name commands, for people. Agents get the matching tool instead. Commands without one are left out: an agent may have no shell. */
+/**
+ * Hints name commands, for people. Agents get the matching tool instead, or the command if that tool is not offered. Commands without a tool
+ * are left out: an agent may have no shell.
+ */
 const TOOLS: Readonly<Record<string, string>> = {
   "task list": "get_tasks",
   "story list": "list_stories",
@@ -177,12 +182,13 @@ const TOOLS: Readonly<Record<string, string>> = {
 };
 
 /** Undefined: the hint has nothing an agent can use. */
-export function hintForAgent(hint: string): string | undefined {
+export function hintForAgent(hint: string, offered: readonly string[]): string | undefined {
   let isLost = false;
-  const told = hint.replace(/`haversack ([^`]*)`/g, (_, command: string) => {
-    const name = Object.keys(TOOLS).find((words) => command === words || command.startsWith(`${words} `));
-    if (name === undefined) isLost = true;
-    return TOOLS[name ?? ""] ?? "";
+  const told = hint.replace(/`haversack ([^`]*)`/g, (whole, command: string) => {
+    const words = Object.keys(TOOLS).find((known) => command === known || command.startsWith(`${known} `));
+    const tool = TOOLS[words ?? ""];
+    if (tool === undefined) isLost = true;
+    return tool !== undefined && offered.includes(tool) ? tool : whole;
   });
   return isLost ? undefined : told;
 }
