@@ -236,6 +236,31 @@ describe.skipIf(!server)("a store that a team shares", () => {
     expect(ok(one.run(["export"])).out).toBe(before);
   });
 
+  it("is taken up again after it was left, unless the work has changed here meanwhile", () => {
+    const url = address();
+    const [one, two] = [machine(), machine()];
+    for (const each of [one, two]) ok(each.run(["store", "use", url]));
+    const { id } = ok(one.run(["task", "create", "kept", "--json"])).json();
+    ok(one.run(["claim", id, "--agent", "a"]));
+    for (const words of [
+      ["store", "use", "local"],
+      ["store", "migrate", "local"],
+    ]) {
+      ok(one.run(words));
+      ok(one.run(["task", "list"]));
+      ok(one.run(["status"]));
+      ok(two.run(["task", "create", `after ${words.join(" ")}`]));
+      expect(one.run(["store", "use", address()]).err).toContain("has work of its own");
+      ok(one.run(["store", "use", url]));
+      expect(ok(one.run(["export"])).out).toBe(ok(two.run(["export"])).out);
+    }
+    ok(one.run(["store", "use", "local"]));
+    ok(one.run(["task", "update", id, "--title", "changed"]));
+    const refused = one.run(["store", "use", url]);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/has work of its own.*\n.*another clone/) });
+    expect(ok(one.run(["task", "list"])).out).toContain("changed");
+  });
+
   it("is refused for another repository with the same project name", () => {
     const url = address();
     const repository = (text: string) => {

@@ -4,13 +4,13 @@ import { type CopyReport, copyToPostgres, copyToSqlite } from "../../store/postg
 import { addMember, listMembers, removeMember } from "../../store/postgres/members.ts";
 import { type Place, readPlace } from "../../store/postgres/place.ts";
 import { Server, type ServerFacts, type ServerOptions } from "../../store/postgres/server.ts";
-import { readStore, writeStore } from "../../store/sqlite/access.ts";
-import { readSharedMark, writeSharedMark } from "../../store/sqlite/meta.ts";
-import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
+import { readStore } from "../../store/sqlite/access.ts";
+import { readSharedMark } from "../../store/sqlite/meta.ts";
+import { readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
 import type { OpenProject } from "../open-project.ts";
 import { recordSharedUrl, STORE_VARIABLE, sharedPlace, sharedUrl } from "../work-of.ts";
 import { forwardOutbox } from "./forward.ts";
-import { joinShared } from "./shared-work.ts";
+import { joinShared, leaveShared } from "./shared-work.ts";
 import { refreshSnapshot } from "./snapshot.ts";
 
 /** From now on this user's commands in this project work on the shared store. */
@@ -86,8 +86,7 @@ export async function migrateToLocal(project: OpenProject): Promise<{ place: Pla
 }
 
 function leave({ handle, paths }: OpenProject): void {
-  writeStore(handle, (db) => writeSharedMark(db, undefined));
-  forgetSnapshot(handle);
+  leaveShared(handle);
   recordSharedUrl(paths, undefined);
 }
 

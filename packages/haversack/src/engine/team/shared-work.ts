@@ -4,15 +4,15 @@
  */
 import { spawnSync } from "node:child_process";
 import { HaversackError } from "../../base/errors.ts";
-import { hasWork } from "../../store/postgres/copy-work.ts";
+import { digestOfWork, hasWork } from "../../store/postgres/copy-work.ts";
 import { Listener } from "../../store/postgres/listener.ts";
 import type { Place } from "../../store/postgres/place.ts";
 import { PostgresRunStore } from "../../store/postgres/postgres-run-store.ts";
 import type { Server } from "../../store/postgres/server.ts";
 import type { RunStore } from "../../store/run-store.ts";
-import { readStore, type StoreHandle, writeStore } from "../../store/sqlite/access.ts";
-import { readSharedMark, writeSharedMark } from "../../store/sqlite/meta.ts";
-import { forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
+import { readStore, readTogether, type StoreHandle, writeStore } from "../../store/sqlite/access.ts";
+import { readMeta, readSharedMark, writeMeta, writeSharedMark } from "../../store/sqlite/meta.ts";
+import { backlogOf, forgetSnapshot, readSnapshotState } from "../../store/sqlite/outbox/outbox.ts";
 import { SqliteRunStore } from "../../store/sqlite/work/sqlite-run-store.ts";
 import type { OpenProject } from "../open-project.ts";
 import type { ProjectWork, WorkOptions } from "../work-of.ts";
@@ -97,9 +97,9 @@ export async function joinShared(
       hint: "use that address until they are sent; `haversack store use local` keeps them on this machine only",
     });
   }
-  if (!mark && !isMoved && hasWork(handle)) {
-    throw new HaversackError("refused", `this project has work of its own, which is not at ${shown}`, {
-      hint: "`haversack store migrate` copies it there; `haversack export` saves it to a file first",
+  if (!mark && !isMoved && hasWork(handle) && !isAsLeft(handle, id)) {
+    throw new HaversackError("refused", `this project has work of its own, which may not be at ${shown}`, {
+      hint: "`haversack store migrate URL` copies it to an empty project; into one with work, export it and import it from another clone",
     });
   }
   const commits = firstCommits(paths.root);
@@ -113,6 +113,31 @@ export async function joinShared(
   forgetSnapshot(handle);
   writeStore(handle, (db) => writeSharedMark(db, { id, shown, keys: [key] }));
 }
+
+/**
+ * Turns the snapshot into the project's own work, and remembers what it was: as long as nothing changes, the project can go back to that
+ * shared store. Not if changes were not sent, because then they are on this machine only.
+ */
+export function leaveShared(handle: StoreHandle): void {
+  writeStore(handle, (db) => {
+    const mark = readSharedMark(db);
+    const isSent = backlogOf(db).count === 0;
+    const left = mark && isSent ? `${mark.id} ${digestOfWork(db)}` : undefined;
+    writeMeta(db, LEFT, left);
+    writeSharedMark(db, undefined);
+  });
+  forgetSnapshot(handle);
+}
+
+/** The work is what it was when the project left the shared store with this ID. */
+function isAsLeft(handle: StoreHandle, id: string): boolean {
+  return readTogether(handle, (db) => {
+    const left = readMeta(db, LEFT);
+    return left?.startsWith(`${id} `) === true && left === `${id} ${digestOfWork(db)}`;
+  });
+}
+
+const LEFT = "left";
 
 /** Of one store. A tunnel may have another port each time. */
 const MOST_KEYS = 20;

@@ -2,6 +2,7 @@
  * Copies all work between SQLite and PostgreSQL, row by row: numbers, ids, history and archive stay as they are, so an export of both has
  * the same bytes. The tables have the same columns on both sides.
  */
+import { createHash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue as SqliteValue } from "node:sqlite";
 import { HaversackError } from "../../base/errors.ts";
 import { readTogether, type StoreHandle, writeStore } from "../sqlite/access.ts";
@@ -59,6 +60,17 @@ export function hasWork(handle: StoreHandle): boolean {
   return readTogether(handle, (db) =>
     WORK_TABLES.some(([table]) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() !== undefined),
   );
+}
+
+/** Changes with every change of the work. About 1 s for 100,000 tasks. */
+export function digestOfWork(db: DatabaseSync): string {
+  const hash = createHash("sha256");
+  for (const [table, order] of WORK_TABLES) {
+    hash.update(`${table}\n`);
+    for (const row of db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate())
+      hash.update(`${JSON.stringify(row)}\n`);
+  }
+  return hash.digest("hex");
 }
 
 /** In one transaction. Refused if the server's project has work already. */
