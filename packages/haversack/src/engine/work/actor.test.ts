@@ -36,7 +36,12 @@ describe("actorForCli", () => {
     "lets no agent be called %s",
     (agent) => {
       expect(() => actorForCli({ USER: "zoe" }, { agent, at })).toThrow("means the person");
-      expect(() => actorForCli({ USER: "zoe", HAVERSACK_AGENT: agent }, { at })).toThrow("means the person");
+      expect(() => actorForCli({ USER: "zoe", HAVERSACK_AGENT: agent }, { at })).toThrow(
+        expect.objectContaining({
+          message: expect.stringMatching(/^HAVERSACK_AGENT: .*means the person$/),
+          hint: "unset HAVERSACK_AGENT to act as yourself",
+        }),
+      );
       const call = { env: { HAVERSACK_AGENT: agent }, processId: "1", at };
       expect(actorForCall({}, call)).toEqual({ name: "agent-1", at });
       expect(givenName({ HAVERSACK_AGENT: agent })).toBe("");

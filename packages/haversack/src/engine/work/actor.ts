@@ -37,12 +37,11 @@ export function actorForCli(
 ): Actor {
   const where = session && { sessionId: session.sessionId, ...(session.agentId && { agentId: session.agentId }) };
   const given = cleanName(agent);
-  const taken = [given, cleanName(env["HAVERSACK_AGENT"])].find(isPersonName);
-  if (taken) {
-    throw new HaversackError("input-invalid", `an agent must not be called "${taken}": it means the person`, {
-      hint: "leave the name out to act as yourself",
-    });
-  }
+  refusePerson(given, { from: "", hint: "leave the name out to act as yourself" });
+  refusePerson(cleanName(env["HAVERSACK_AGENT"]), {
+    from: "HAVERSACK_AGENT: ",
+    hint: "unset HAVERSACK_AGENT to act as yourself",
+  });
   if (given) return { name: given, at, isNamed: true, ...where };
   const named = namedByEnv(env, where);
   if (named) return { ...named, at, ...where };
@@ -54,6 +53,13 @@ export function actorForCli(
   const above = clientAbove();
   if (above) return { name: above, at };
   return { name: cleanName(env["USER"]) || cleanName(env["LOGNAME"]) || "person", isPerson: true, at };
+}
+
+function refusePerson(name: string, { from, hint }: { from: string; hint: string }): void {
+  if (!isPersonName(name)) return;
+  throw new HaversackError("input-invalid", `${from}an agent must not be called "${name}": it means the person`, {
+    hint,
+  });
 }
 
 /** What clients set in the shells of their agents. */
