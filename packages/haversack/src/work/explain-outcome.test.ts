@@ -87,6 +87,14 @@ describe("explain", () => {
     expect(explain({ kind: "cycle", path: [task] }, { for: "agent" })).toContain("T1 -> T1.");
   });
 
+  it("names the first ten of a long cycle, and counts the rest", () => {
+    const path = Array.from({ length: 120 }, (_, number) => ({ ...other, id: `T${number}` }));
+    for (const reader of ["agent", "person"] as const)
+      expect(explain({ kind: "cycle", path }, { for: reader })).toMatch(
+        /^That would be a cycle: T0 -> T1 -> [^,]* -> T9 and 111 more\. Nothing was changed; /,
+      );
+  });
+
   it("names five of many, and counts the rest", () => {
     const many = Array.from({ length: 9 }, (_, number) => ({ ...other, id: `T${number}` }));
     expect(explain({ kind: "waits", task, for: many }, { for: "agent" })).toContain("T4 (todo: Schema) and 4 more;");

@@ -72,7 +72,10 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
       const ids = refusal.path.map(({ id }) => id);
       const closed = ids.length > 1 && ids[0] === ids.at(-1) ? ids : [...ids, ...ids.slice(0, 1)];
       const how = isAgent ? "one of these must go first" : "`haversack task dep --rm` removes one of these";
-      return `That would be a cycle: ${closed.join(" -> ")}. Nothing was changed; ${how}.`;
+      const shown = closed.slice(0, MOST_OF_CYCLE);
+      const left = closed.length - shown.length;
+      const path = left > 0 ? `${shown.join(" -> ")} and ${left} more` : closed.join(" -> ");
+      return `That would be a cycle: ${path}. Nothing was changed; ${how}.`;
     }
     case "lost": {
       const { task, by } = refusal;
@@ -88,6 +91,8 @@ export function explain(refusal: Refusal, { for: audience }: { for: Audience }):
       return `${refusal.task.id} is held by nobody, so there is nothing to release.`;
   }
 }
+
+const MOST_OF_CYCLE = 10;
 
 /** Why an operation changed nothing, without advice: for somebody who reads it later. Undefined: it was not refused. */
 export function shortRefusal(outcome: unknown): string | undefined {
