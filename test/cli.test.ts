@@ -61,6 +61,7 @@ describe("the shell of the CLI", () => {
     ],
     [["store", "backup"], "store backup: FILE is missing: where to write the copy"],
     [["on", "now"], 'on: unexpected argument "now"'],
+    [["handoff", "set", "T4829", "T1207"], 'handoff set: unexpected argument "T1207"; it takes one TASK'],
     [["task", "create", "Fix", "it"], 'task create: unexpected argument "it"; a TITLE of several words needs quotes'],
     [["config", "skills.maxSkill"], 'there is no setting "skills.maxSkill"', "did you mean skills.max_skills?"],
     [["store", "purge"], "store purge needs --older-than, such as --older-than 90d"],

@@ -109,7 +109,10 @@ function wrongArguments(words: readonly string[], specs: readonly ArgumentSpec[]
   const takesMany = specs.some((spec) => spec.many);
   if (!takesMany && words.length > specs.length) {
     const last = specs.at(-1);
-    return `unexpected argument "${words[specs.length]}"${last ? `; a ${last.name} of several words needs quotes` : ""}`;
+    // An ID is one word, so quotes would not help.
+    const isId = last !== undefined && /\bID\b/.test(last.about);
+    const why = isId ? `; it takes one ${last.name}` : last ? `; a ${last.name} of several words needs quotes` : "";
+    return `unexpected argument "${words[specs.length]}"${why}`;
   }
   return undefined;
 }
