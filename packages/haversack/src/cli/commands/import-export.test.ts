@@ -228,6 +228,7 @@ describe("import of another tool's project", () => {
     expect((await run(importCommand, "one", ["none"])).text).toBe(
       "no work of ohno, beads, task-master, backlog, github found in none",
     );
+    expect((await run(importCommand, "one", ["none/."])).text).toMatch(/ found in \/.*\/none$/);
     expect((await run(importCommand, "one", ["none/a.json"])).text).toContain("neither task-master's nor");
     put(".beads/issues.jsonl", '{"id":"bd-1","title":"t"}');
     put("backlog/tasks/a.md", "---\nid: TASK-1\ntitle: t\n---\n");

@@ -179,8 +179,10 @@ function kindOf({ io }: Pick<Call, "io">, name: string): Kind {
     throw new HaversackError("usage", `${name} has work of several tools: name one`, {
       hint: tools.map((one) => `--from ${one}`).join(", or "),
     });
+  // An error line loses the "." at its end, so "." and ".." are shown as whole paths.
+  const shown = name.endsWith(".") ? path : name;
   if (isFolder)
-    throw new HaversackError("not-found", `no work of ${["ohno", ...FOREIGN_TOOLS].join(", ")} found in ${name}`, {
+    throw new HaversackError("not-found", `no work of ${["ohno", ...FOREIGN_TOOLS].join(", ")} found in ${shown}`, {
       hint: "name the tool's file, or its kind with --from",
     });
   if (/\.json$/i.test(name) && statSync(path, { throwIfNoEntry: false }))
