@@ -227,3 +227,11 @@ describe("which session", () => {
     });
   });
 });
+
+it("skills that are only listed by name are named in the outcome", () => {
+  const { haversack, send } = world();
+  haversack(["config", "set", "skills.recommend_threshold", "1"]);
+  send("session-start.startup");
+  send("user-prompt-submit", { prompt: "write the tests first" });
+  expect(haversack(["why"]).out).toMatch(/^ {2}Added \d+ tokens: listed by name: tdd$/m);
+});

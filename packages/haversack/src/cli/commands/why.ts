@@ -150,6 +150,8 @@ function outcomeOf(skills: readonly DiscoveredSkill[]): string {
     const ids = skills.filter((skill) => skill.disclosure === disclosure).map(({ id }) => id);
     return ids.length > 0 ? [`${verb} ${ids.join(", ")}`] : [];
   });
+  const listed = skills.filter(({ disclosure, verdict }) => disclosure === "none" && verdict === "shown by name");
+  if (listed.length > 0) done.push(`listed by name: ${listed.map(({ id }) => id).join(", ")}`);
   if (done.length > 0) return done.join("; ");
   return skills.length === 0 ? "no skill matched" : "no skill was shown";
 }
