@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { openDatabase } from "../packages/haversack/src/store/sqlite/open.ts";
 import { type Scratch, scratchProject } from "./bins.ts";
 import { run } from "./skills-run.ts";
 
@@ -413,4 +414,46 @@ it("completion knows the new commands and the settings", () => {
     const script = project.say("completion", shell);
     for (const word of ["unset", "rm", "skills.max_skills", "sub-agent"]) expect(script).toContain(word);
   }
+});
+
+it("store restore refuses a file that is no backup with exit code 1, and keeps the store", () => {
+  const project = daily();
+  const id = project.task("Kept");
+  project.write("junk.db", "no database\n".repeat(500));
+  expect(project.haversack(["store", "restore", "junk.db"])).toMatchObject({
+    code: 1,
+    out: "",
+    err: expect.stringContaining("junk.db is not a backup of a store; nothing was changed"),
+  });
+  expect(project.say("task", "list")).toContain(id);
+});
+
+it("store conflicts are in words for a person, and whole with --json", () => {
+  const project = daily();
+  const id = project.task("Wanted");
+  const { db } = openDatabase(join(project.root, ".haversack/haversack.db"), { durability: "full" });
+  const add = db.prepare(
+    "INSERT INTO conflicts (token, op, args, at, task, agent, reason, found_at) VALUES (?, ?, ?, ?, ?, 'bob', ?, ?)",
+  );
+  const at = new Date().toISOString();
+  const patch = { phase: "half", files_modified: ["a.ts", "b.ts"] };
+  const offline = { name: "updateWip", args: [id, patch], by: { name: "bob" }, at, ids: [] };
+  const seen = {
+    taskId: id,
+    holder: "bob",
+    client: "codex",
+    sessionId: "s1",
+    patch: { nextStep: "Ask" },
+    leaseMs: 1,
+    at,
+  };
+  add.run("a", "updateWip", JSON.stringify(offline), at, id, `${id} is held by ann`, at);
+  add.run("b", "tool", JSON.stringify(seen), at, id, `${id} is held by ann`, at);
+  db.close();
+  expect(project.say("store", "conflicts")).toBe(
+    `1  update wip by bob, just now: ${id} is held by ann\n  ${id}; phase: half; files modified: a.ts, b.ts\n` +
+      `2  tool call by bob, just now: ${id} is held by ann\n  task id: ${id}; next step: Ask\n`,
+  );
+  const found = JSON.parse(project.say("store", "conflicts", "--json"));
+  expect(found).toMatchObject([{ operation: "updateWip", content: { args: [id, patch] } }, { operation: "tool" }]);
 });

@@ -194,13 +194,43 @@ export const commands = {
       const now = new Date();
       const lines = found.map(({ number, op, args, at, agent, reason }) => {
         const who = agent === undefined ? "" : ` by ${cleanLine(agent)}`;
-        const head = `${number}  ${op}${who}, ${formatAgo(at, now)}: ${cleanLine(reason)}`;
-        return `${head}\n${block(cleanLine(args, { maxChars: 500 }))}`;
+        const head = `${number}  ${op === "tool" ? "tool call" : wordsOf(op)}${who}, ${formatAgo(at, now)}: ${cleanLine(reason)}`;
+        const content = cleanLine(inWords(JSON.parse(args)).join("; "), { maxChars: 500 });
+        return content ? `${head}\n${block(content)}` : head;
       });
       return { data, text: lines.join("\n") || "No conflicts." };
     },
   }),
 };
+
+/** `updateWip`, `lease_ms`: in words. */
+function wordsOf(name: string): string {
+  return cleanLine(name)
+    .replace(/[a-z](?=[A-Z])/g, "$& ")
+    .replaceAll(/[_-]/g, " ")
+    .toLowerCase();
+}
+
+/** What the head of a conflict says already, and what only the server needs. `--json` has it all. */
+const NOT_IN_WORDS = new Set(["name", "by", "at", "leaseMs", "sessionId", "agentId", "holder", "client"]);
+
+/** The content of a refused change, for a person: `task id: T4829; phase: testing`. */
+function inWords(value: unknown, key = ""): string[] {
+  if (Array.isArray(value)) {
+    const isFlat = value.every((one) => typeof one !== "object" || one === null);
+    if (!isFlat) return value.flatMap((one) => inWords(one, key));
+    return value.length > 0 ? [labelled(key, value.map(String).join(", "))] : [];
+  }
+  if (typeof value === "object" && value !== null)
+    return Object.entries(value).flatMap(([name, one]) =>
+      key === "" && NOT_IN_WORDS.has(name) ? [] : inWords(one, name),
+    );
+  return value === null || value === undefined || value === "" ? [] : [labelled(key, String(value))];
+}
+
+function labelled(key: string, text: string): string {
+  return key === "" || key === "args" ? text : `${wordsOf(key)}: ${text}`;
+}
 
 function describe({ place, from, facts }: SharedStatus, team: TeamState | undefined): string {
   const rows: [string, string][] = [

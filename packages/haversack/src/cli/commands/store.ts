@@ -1,6 +1,7 @@
 /** The store as a file. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { isFault } from "../../base/errors.ts";
 import { purgeSnapshots } from "../../engine/artifacts/git-snapshot.ts";
 import { distrust, recordStore, requireTrust } from "../../engine/open-project.ts";
 import { ensureStateFolder, projectPaths } from "../../engine/project.ts";
@@ -10,7 +11,7 @@ import { sharedPlace } from "../../engine/work-of.ts";
 import { backupStore, restoreStore } from "../../store/sqlite/maintenance/backup.ts";
 import { checkStore } from "../../store/sqlite/maintenance/check-store.ts";
 import { purgeStore } from "../../store/sqlite/maintenance/purge.ts";
-import { defineCommand, flag, option, sayNote } from "../command.ts";
+import { defineCommand, flag, option, type Refusal, sayNote } from "../command.ts";
 import { columns } from "../help.ts";
 import { parseAge } from "../parse.ts";
 import { counted, formatBytes } from "../terminal.ts";
@@ -79,9 +80,10 @@ export const commands = {
       if (!isReplaced && untrusted?.because !== "other-log") requireTrust(paths);
       ensureStateFolder(paths);
       const from = resolve(call.io.cwd, call.arguments[0] ?? "");
-      const { kept, way, tables } = restoreStore(paths.store, from, {
-        foreign: isReplaced ? "store" : (untrusted?.files ?? []),
-      });
+      const foreign = isReplaced ? "store" : (untrusted?.files ?? []);
+      const restored = refuseBad(from, () => restoreStore(paths.store, from, { foreign }));
+      if ("text" in restored) return restored;
+      const { kept, way, tables } = restored;
       // A damaged store was moved aside, so the store is a new file now.
       if (way !== "in-place") recordStore(paths);
       const shared = sharedPlace({ paths, env: call.io.env });
@@ -122,3 +124,14 @@ export const commands = {
     },
   }),
 };
+
+/** A file that is no backup, or a damaged one, is wrong input, not a fault of the store. */
+function refuseBad<Result>(from: string, action: () => Result): Result | Refusal {
+  try {
+    return action();
+  } catch (error) {
+    const isBad = isFault(error, "store-not-a-database") || isFault(error, "store-corrupt");
+    if (!isBad || !error.message.includes(from)) throw error;
+    return { text: error.message, hint: error.hint };
+  }
+}
