@@ -4,7 +4,6 @@
  * Only made if `artifacts.resume` is on.
  */
 
-import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { STATE_FOLDER } from "../../base/project-root.ts";
@@ -152,6 +151,8 @@ export function git(
   words: readonly string[],
   { env, input }: { env?: Readonly<Record<string, string>>; input?: string } = {},
 ): string | undefined {
+  // Loaded only here: a command that takes no snapshot starts 3 ms sooner.
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { status, stdout } = spawnSync("git", [...SAFE, ...words], {
     cwd: root,
     encoding: "utf8",
