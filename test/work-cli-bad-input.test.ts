@@ -111,6 +111,27 @@ describe("bad input", () => {
       2,
       /--clear must be one of story, parent/,
     ],
+    ["an empty dependency", (task) => ["task", "dep", task, "--add", ""], 2, /--add must not be empty: name a task/],
+    ["an unknown story for a claim", (task) => ["claim", task, "--story", "SX9"], 1, /there is no story "SX9"/],
+    ["an unknown epic for a claim", (task) => ["claim", task, "--epic", "EX9"], 1, /there is no epic "EX9"/],
+    [
+      "an agent's name with other signs",
+      (task) => ["claim", task, "--agent", "bad name!"],
+      2,
+      /--agent must be letters, digits, .*, but is "bad name!"/,
+    ],
+    [
+      "an agent with the name of the system",
+      () => ["agent", "add", "haversack", "--role", "implementer"],
+      2,
+      /name must not be "haversack": Haversack's own messages have it/,
+    ],
+    [
+      "an empty value in a list of settings",
+      () => ["config", "set", "skills.folders", ""],
+      2,
+      /skills\.folders must not contain an empty value\nhaversack: hint: `haversack config set skills\.folders '\[\]'`/,
+    ],
     ["an empty reason", (task) => ["task", "block", task, ""], 2, /reason must not be empty/],
     [
       "two stdin texts",
@@ -126,6 +147,17 @@ describe("bad input", () => {
     expect(ran.err).toMatch(line);
     expect(ran.err).not.toContain("internal fault");
     expect(everything(project)).toEqual(before);
+  });
+
+  it("a claim of a task that is not in the named story is refused", () => {
+    const { project, task } = oneTask();
+    const story = project.haversack(["story", "create", "S", "--json"]).json().id;
+    const refused = project.haversack(["claim", task, "--story", story]);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain(`${task} is not in story ${story}\n`);
+    expect(statusOf(project, task)).toBe("todo");
+    project.haversack(["task", "update", task, "--story", story]);
+    expect(project.haversack(["claim", task, "--story", story]).code).toBe(0);
   });
 
   it.each([

@@ -1,6 +1,8 @@
 /** Claiming, releasing and keeping tasks. */
 import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
 import { type Claimed, claimTask, heartbeat, releaseTask } from "../../engine/work/claims.ts";
+import { isAgentName } from "../../wake/text.ts";
 import { viewClaim } from "../../work/task-view.ts";
 import { flag, type Io, type Output, option, SEVERAL } from "../command.ts";
 import { wipLines } from "../print-task.ts";
@@ -31,6 +33,7 @@ export const commands = {
     several: "lines",
     async run(call, work) {
       const [taskId] = call.arguments;
+      checkAgentName(call.options.agent);
       const outcome = await claimTask({ taskId, ...inputOf(call, "epic", "story", "force", "steal", "fields") }, work);
       if (outcome.kind === "claimed") return describeClaim(outcome, call.io, work);
       return taskId === undefined ? { hint: "`haversack next` says why", ...outcome } : outcome;
@@ -70,6 +73,15 @@ export const commands = {
     },
   }),
 };
+
+/** Only what is typed here: the names that clients give their agents are taken as they are. */
+function checkAgentName(name: string | undefined): void {
+  if (name === undefined || isAgentName(name.replace(/^@/, ""))) return;
+  throw new HaversackError(
+    "usage",
+    `--agent must be letters, digits, ".", "_" and "-", 64 at most, but is ${JSON.stringify(name)}`,
+  );
+}
 
 function describeClaim({ claim, task, note, warning, view }: Claimed, io: Io, work: OpenWork): Output {
   const span = formatSpan(claim.leaseUntil.getTime() - work.by.at.getTime());

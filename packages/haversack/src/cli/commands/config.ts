@@ -59,6 +59,10 @@ function parseSetting(key: SettingKey, words: readonly string[]): unknown {
   const value = setting.type === "strings" ? parseList(words) : parseOne(setting, words);
   const wrong = whatIsWrong(setting, value);
   if (wrong) throw new HaversackError("usage", `${key} ${wrong}, but is ${JSON.stringify(value)}`);
+  if (Array.isArray(value) && value.some((each: unknown) => typeof each === "string" && each.trim() === ""))
+    throw new HaversackError("usage", `${key} must not contain an empty value`, {
+      hint: `\`haversack config set ${key} '[]'\` sets the empty list`,
+    });
   return value;
 }
 

@@ -1,5 +1,6 @@
 /** Dependencies between tasks. */
 import { cleanLine } from "../../base/clean-text.ts";
+import { HaversackError } from "../../base/errors.ts";
 import { addDependency, listDependencies, removeDependency } from "../../engine/work/dependencies.ts";
 import type { DependencyList } from "../../store/work-store.ts";
 import { type Call, type Io, type Output, option, sayError } from "../command.ts";
@@ -30,10 +31,10 @@ export const command = defineWork(({ options: { add, rm } }) => (add || rm ? "sa
   json: "{id, depends_on?: [{id, title, status, type}], needed_by?: [{id, title, status, type}], related_to?: [{id, title, status, type}], notes?: [text]}, after the change. Several: a list of these, with {id, error} for what failed. If some are left out, a note says how to get them.",
   several: "blocks",
   async run(call, work, taskId) {
-    const { add = [], rm = [], type } = call.options;
+    const { add, rm, type } = call.options;
     const changes = [
-      ...(readList(add) ?? []).map((id) => () => addOne({ taskId, dependsOnId: id, type }, work)),
-      ...(readList(rm) ?? []).map((id) => () => removeOne({ taskId, dependsOnId: id }, work)),
+      ...idsOf("--add", add).map((id) => () => addOne({ taskId, dependsOnId: id, type }, work)),
+      ...idsOf("--rm", rm).map((id) => () => removeOne({ taskId, dependsOnId: id }, work)),
     ];
     if (changes.length === 0) return showDependencies(call, work, []);
     const lines: string[] = [];
@@ -51,6 +52,12 @@ export const command = defineWork(({ options: { add, rm } }) => (add || rm ? "sa
     return { data, text: lines.join("\n"), isVerbatim: true, code };
   },
 });
+
+function idsOf(name: string, given: readonly string[] | undefined): string[] {
+  const ids = readList(given) ?? [];
+  if (given && ids.length === 0) throw new HaversackError("usage", `${name} must not be empty: name a task`);
+  return ids;
+}
 
 type Change = { kind: "done" | "refused"; text: string };
 

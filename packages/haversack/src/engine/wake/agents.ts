@@ -22,6 +22,9 @@ export async function addAgent(
   { name, role, branch, client, worktree }: Parameters<Agents["add"]>[0],
   { store, by }: WorkParts,
 ): Promise<{ agent: Agent; view: AgentView; hint?: string }> {
+  // Only here, so that no session fails whose agent already has the name.
+  if (/^@?haversack$/i.test(name))
+    throw invalid(`name must not be ${JSON.stringify(name)}: Haversack's own messages have it`);
   const clean = cleanName(role, { field: "role" });
   if (clean === undefined) throw invalid("role must not be empty");
   // The role is also the name of a file, its template.

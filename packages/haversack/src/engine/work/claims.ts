@@ -8,7 +8,7 @@ import { roleAtWork } from "../../store/sqlite/work/events/wake-state.ts";
 import type { ClaimOutcome, WorkStore } from "../../store/work-store.ts";
 import { isAgentName } from "../../wake/text.ts";
 import { readSkillSettings, type SkilledTask, skillsOfTask } from "../../wake/which-skill.ts";
-import { checkChoice, cleanText } from "../../work/clean-input.ts";
+import { checkChoice, cleanText, invalid } from "../../work/clean-input.ts";
 import { type Claim, isSettled, type TaskBrief, type TaskDetails, type TaskPart } from "../../work/task.ts";
 import { type ClaimShown, FIELD_SETS, type View, viewClaim, viewTask } from "../../work/task-view.ts";
 import { freshenIndex } from "../refresh-index.ts";
@@ -39,6 +39,7 @@ export async function claimTask(
 ): Promise<Claimed | { kind: "nothing-ready"; text: string } | Refused> {
   const { store, by, settings } = parts;
   const set = checkChoice(fields, { field: "fields", choices: FIELD_SETS }) ?? "standard";
+  await checkIsWithin(input, parts);
   const request = {
     leaseMs: settings.leaseMs,
     ...given({
@@ -59,6 +60,16 @@ export async function claimTask(
   const { epicId, storyId } = input;
   const where = storyId ? ` in story ${storyId}` : epicId ? ` in epic ${epicId}` : "";
   return { kind: "nothing-ready", text: `no task is ready${where}` };
+}
+
+/** For a named task the store does not look at the scope. */
+async function checkIsWithin({ taskId, epicId, storyId }: ClaimInput, { store, by }: WorkParts): Promise<void> {
+  if (taskId === undefined || (epicId === undefined && storyId === undefined)) return;
+  const task = await store.getTask(taskId, by.at);
+  const epic = epicId === undefined ? undefined : await store.getEpic(epicId);
+  if (epic && epic.id !== task.epicId) throw invalid(`${task.id} is not in epic ${epic.id}`);
+  const story = storyId === undefined ? undefined : await store.getStory(storyId);
+  if (story && story.id !== task.storyId) throw invalid(`${task.id} is not in story ${story.id}`);
 }
 
 const REASON_MAX_CHARS = 2000;
