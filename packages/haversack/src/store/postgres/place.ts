@@ -24,12 +24,20 @@ export interface Place {
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
 const PARAMETERS = ["project", "host", "port", "user", "password", "sslmode", "sslrootcert", "sslcert", "sslkey"];
+/** Other parameters that `psql` takes. Addresses of hosted databases have them; they change nothing here. */
+// biome-ignore format: a list of words.
+const LIBPQ = new Set([
+  "application_name", "channel_binding", "client_encoding", "connect_timeout", "fallback_application_name", "gssencmode",
+  "keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "krbsrvname", "options", "pgbouncer", "pool_timeout",
+  "require_auth", "sslcompression", "sslcrl", "sslnegotiation", "sslsni", "ssl_max_protocol_version", "ssl_min_protocol_version",
+  "target_session_attrs", "tcp_user_timeout",
+]);
 
 /** `project` in the URL names the project; many projects may share one database. */
 export function readPlace(url: string, env: Readonly<Record<string, string | undefined>> = process.env): Place {
   const found = parse(url);
   const { searchParams: given } = found;
-  const unknown = [...given.keys()].find((name) => !PARAMETERS.includes(name));
+  const unknown = [...given.keys()].find((name) => !PARAMETERS.includes(name) && !LIBPQ.has(name));
   if (unknown !== undefined) {
     // With "@", it may be a part of the password: `u:12?34@host`.
     const which = found.search.includes("@") ? "" : ` ${JSON.stringify(unknown)}`;
