@@ -171,7 +171,7 @@ describe.skipIf(!server)("a PostgreSQL server", () => {
       expect(() => readPlace("postgres://u:12?secret@h/d", {})).toThrow(/an unknown parameter$/);
       // As hosted databases print their addresses.
       expect(readPlace("postgres://h/d?channel_binding=require&connect_timeout=10", {})).toMatchObject({
-        database: "d",
+        server: { database: "d" },
       });
       expect(() => readPlace("postgres://u:secret@h/d?project=A%20B", {})).toThrow(/^project must be lower-case/);
     });
