@@ -20,7 +20,7 @@ it("brings the right skill once in 14 similar prompts, and its name when skills 
   const [full, names] = ours(requests.at(-1));
   expect(full?.event).toBe("UserPromptSubmit");
   expect(full?.text).toContain("# Skill Recommendations");
-  expect(full?.text).toContain("Brief: Writes release notes and changelog entries from merged pull requests\n");
+  expect(full?.text).toContain("Brief: Writes release notes and changelog entries from merged pull\n");
   expect(full?.text).toContain('Activate: Skill(skill: "release-notes")');
   expect(full?.text).not.toMatch(/pdf-forms|sql-tuning/);
   expect(names?.text).toMatch(/^# Skills Available\n\nrelease-notes\n/);
