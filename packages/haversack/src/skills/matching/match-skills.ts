@@ -224,7 +224,7 @@ export const MOST_NAMES = 5;
 
 /**
  * The surer the best skill is, the less a weak candidate beside it is worth its tokens. Saves 8 tokens a prompt and 2 points of wrong
- * names, and costs 0.4 points of right skills in front of the model.
+ * names, and costs 0.9 points of right skills in front of the model.
  */
 const NAME_RATIO = 0.13;
 
