@@ -167,7 +167,7 @@ export const EVIDENCE = {
   /** As in SURE. */
   covered: 1.05,
   score: 1.79,
-  /** How the prompt is worded, see `Manner`. Without these, a third more everyday prompts bring something in large pools. */
+  /** How the prompt is worded, see `Manner`. */
   error: -1.49,
   edit: -1.59,
 };
